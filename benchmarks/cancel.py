@@ -13,7 +13,7 @@ from tests.support.models import open_models
 
 from benchmarks.bench import Bench
 from benchmarks.report import Result, compare
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.schema import migrate
 
 GOAL_MS = 1000.0

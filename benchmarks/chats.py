@@ -12,7 +12,7 @@ from statistics import quantiles
 from typing import Any
 
 import httpx2
-from tests.support.chats import connect_models, data
+from tests.support.chat_client import connect_models, data
 from tests.support.models import ModelServer, open_models
 from tests.support.server import Server
 from websockets.asyncio.client import connect

@@ -22,10 +22,10 @@ from pathlib import Path, PurePosixPath
 from skills_ref.validator import validate as judge_elsewhere
 
 from forge.errors import ForgeError
-from forge.skills.contents import hash_of
-from forge.skills.installing.found import Found, find_skills
-from forge.skills.library import Library
-from forge.skills.validation import validate
+from forge.skills.format.contents import hash_files
+from forge.skills.format.validation import validate
+from forge.skills.installation.skill_finder import FoundSkill, find_skills
+from forge.skills.library.library import Library
 
 MAX_UNPACKED = 256 << 20
 STARTS_SOMETHING = frozenset(
@@ -59,7 +59,7 @@ COLLECTIONS = (
 
 @dataclass(frozen=True)
 class Verdict:
-    found: Found
+    found: FoundSkill
     refused: str | None
     """Why, in the words whoever installs it reads."""
     refused_elsewhere: str | None
@@ -107,24 +107,24 @@ async def _report(collection: Collection, files: dict[str, bytes], folder: Path,
     _print_differences(verdicts, every="--all" in sys.argv)
 
 
-async def _import(skills: list[Found], library: Library) -> int:
+async def _import(skills: list[FoundSkill], library: Library) -> int:
     """As a person would who takes all of them; of several with one name, the last."""
     names: set[str] = set()
     for one in skills:
         await library.put(one.name, one.files, replace=True)
-        assert (await library.snapshot(one.name)).folder_hash == hash_of(one.files)
+        assert (await library.snapshot(one.name)).folder_hash == hash_files(one.files)
         names.add(one.name)
     return len(names)
 
 
-def _reason(found: Found) -> str | None:
+def _reason(found: FoundSkill) -> str | None:
     if found.mistake:
         return found.mistake.message
     report = validate(found.name, found.files)
     return next((problem.message for problem in report.problems if not problem.is_warning), None)
 
 
-def _elsewhere(found: Found, folder: Path) -> str | None:
+def _elsewhere(found: FoundSkill, folder: Path) -> str | None:
     """The reference reads a folder: its name and its SKILL.md."""
     path = folder / PurePosixPath(found.path).name
     path.mkdir(parents=True)

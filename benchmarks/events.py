@@ -18,7 +18,7 @@ from benchmarks.stopwatch import Stopwatch
 from forge.events.log import EventLog
 from forge.events.models import EventData
 from forge.kernel.clock import now
-from forge.store.engine import Store, configure_sqlite
+from forge.store.database import Store, configure_sqlite
 from forge.store.schema import migrate
 from forge.telemetry import Metrics
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from statistics import quantiles
 
 import httpx2
-from tests.support.chats import data
-from tests.support.interviewing import BUILDER, Person
+from tests.support.chat_client import data
+from tests.support.interview_client import BUILDER, Interviewee
 from tests.support.server import Server
 
 from benchmarks.bench import Bench, Numbers, pairs
@@ -53,7 +53,7 @@ async def _walk(server: Server, count: int) -> list[float]:
     times: list[float] = []
     async with _client(server) as client:
         for number in range(count):
-            person = Person(client)
+            person = Interviewee(client)
             await person.start(DESCRIPTIONS[number % len(DESCRIPTIONS)])
             while person.turn["action"] == "ask_question":
                 began = time.perf_counter()
@@ -65,7 +65,7 @@ async def _walk(server: Server, count: int) -> list[float]:
 async def _look(server: Server, count: int) -> list[float]:
     times: list[float] = []
     async with _client(server) as client:
-        person = Person(client)
+        person = Interviewee(client)
         await person.start(DESCRIPTIONS[0])
         path = f"{BUILDER}/sessions/{person.view['session_id']}"
         for _ in range(count):

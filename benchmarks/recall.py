@@ -18,7 +18,7 @@ from forge.bots.memory.service import Memories
 from forge.bots.tables import bots
 from forge.events.log import EventLog
 from forge.kernel.clock import now
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.schema import migrate
 from forge.telemetry import Metrics
 
@@ -88,4 +88,4 @@ async def _fill(store: Store, memories: Memories) -> None:
         await tx.execute(sa.insert(bots).values(**row, created_at=at, updated_at=at))
     prepared = await memories.prepare(facts)
     async with store.begin() as tx:
-        await memories.keep(tx, BOT, None, prepared)
+        await memories.add_extracted(tx, BOT, None, prepared)

@@ -10,9 +10,9 @@ from statistics import median, quantiles
 
 from benchmarks.bench import Bench
 from benchmarks.report import Result, compare, missing
-from forge.sandbox.choice import Sandboxes
-from forge.sandbox.environment import build_env
 from forge.sandbox.models import Command, Level, Limits
+from forge.sandbox.process.child_process import build_env
+from forge.sandbox.sandboxes import Sandboxes
 from forge.sandbox.toolchain import toolchain
 
 ROUNDS = 15

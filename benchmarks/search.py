@@ -9,8 +9,8 @@ from pathlib import Path
 
 from benchmarks.bench import Bench, Numbers, pairs
 from benchmarks.report import Result, compare, missing
-from forge.workspace.files import Files
-from forge.workspace.search import MAX_MATCHES, search
+from forge.workspace.filesystem.files import Files
+from forge.workspace.filesystem.search import MAX_MATCHES, search
 
 ROUNDS = 7
 READS = 2000

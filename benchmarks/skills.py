@@ -13,9 +13,9 @@ from typing import Any
 
 from benchmarks.bench import Bench
 from benchmarks.report import Result, compare, missing
-from forge.skills.execution import LIMITS, Ended, Language, Program, RunEnd
+from forge.skills.execution import LIMITS, Language, Program, RunEnd, RunOutcome
 from forge.skills.models import Tier
-from forge.skills.wasm.crew import Crew
+from forge.skills.wasm.worker_pool import WorkerPool
 
 CALLS = 200
 ROUNDS = 10
@@ -44,29 +44,29 @@ NAMES = {Language.JS: "JavaScript", Language.PY: "Python"}
 
 def measure(bench: Bench) -> Iterator[Result]:
     with asyncio.Runner() as runner:
-        crew = runner.run(_open(bench.new_folder() / "cache"))
+        pool = runner.run(_open(bench.new_folder() / "cache"))
         try:
             for language in SOURCES:
-                yield _beside_a_process(bench, runner, crew, language)
-            yield from _at_once(bench, runner, crew)
+                yield _beside_a_process(bench, runner, pool, language)
+            yield from _at_once(bench, runner, pool)
         finally:
-            runner.run(crew.__aexit__(None, None, None))
+            runner.run(pool.__aexit__(None, None, None))
 
 
-async def _open(folder: Path) -> Crew:
-    return await Crew(folder).__aenter__()
+async def _open(folder: Path) -> WorkerPool:
+    return await WorkerPool(folder).__aenter__()
 
 
-def _beside_a_process(bench: Bench, runner: asyncio.Runner, crew: Crew, language: Language) -> Result:
+def _beside_a_process(bench: Bench, runner: asyncio.Runner, pool: WorkerPool, language: Language) -> Result:
     what = f"{NAMES[language]}, one call in a fresh instance, p50"
     bare = _bare(bench.new_folder(), language)
     if bare is None:
         return missing("skills", what, "ms", "process", "there is no Node on this machine")
     calls = bench.size(CALLS, 20)
-    runner.run(_call(crew, language))
+    runner.run(_call(pool, language))
     rounds: list[tuple[float, float]] = []
     for _ in bench.rounds(ROUNDS):
-        ours = [_timed(lambda: runner.run(_call(crew, language))) for _ in range(calls)]
+        ours = [_timed(lambda: runner.run(_call(pool, language))) for _ in range(calls)]
         theirs = [_timed(bare) for _ in range(max(3, calls // 20))]
         rounds.append((median(ours), median(theirs)))
     return compare("skills", what, "ms", "less", "process", rounds)
@@ -93,9 +93,9 @@ def _bare(folder: Path, language: Language) -> Callable[[], None] | None:
     return bare
 
 
-async def _call(crew: Crew, language: Language) -> Ended:
+async def _call(pool: WorkerPool, language: Language) -> RunOutcome:
     program = Program(language, SOURCES[language].encode())
-    ended = await crew.run(program, INPUT, LIMITS[Tier.UNTRUSTED], _no_host, invocation="bench")
+    ended = await pool.run(program, INPUT, LIMITS[Tier.UNTRUSTED], _no_host, invocation="bench")
     if (ended.end, ended.output) != (RunEnd.DONE, OUTPUT):
         raise RuntimeError(f"the skill ended with {ended}")
     return ended
@@ -105,24 +105,24 @@ async def _no_host(op: str, args: dict[str, Any]) -> None:
     raise RuntimeError(f"nobody asked for {op}")
 
 
-def _at_once(bench: Bench, runner: asyncio.Runner, crew: Crew) -> Iterator[Result]:
+def _at_once(bench: Bench, runner: asyncio.Runner, pool: WorkerPool) -> Iterator[Result]:
     count = bench.size(AT_ONCE, 100)
     before = _resident_mb("self")
     for language in SOURCES:
-        runner.run(_many(crew, language, 4 * crew.size))
+        runner.run(_many(pool, language, 4 * pool.size))
         began = time.perf_counter()
-        ends = runner.run(_many(crew, language, count))
+        ends = runner.run(_many(pool, language, count))
         took = time.perf_counter() - began
         lost = count - sum(ended.end is RunEnd.DONE for ended in ends)
         what = f"{NAMES[language]}, {count} calls at once, {lost} lost"
-        alone = median(_timed(lambda each=language: runner.run(_call(crew, each))) for _ in range(20))
+        alone = median(_timed(lambda each=language: runner.run(_call(pool, each))) for _ in range(20))
         yield compare("skills", what, "calls/s", "more", "one by one", [(count / took, 1000 / alone)])
-    peak = _resident_mb("self") + sum(_resident_mb(str(member.pid)) for member in crew._members)
+    peak = _resident_mb("self") + sum(_resident_mb(str(member.pid)) for member in pool._workers)
     yield compare("skills", "memory of all processes, peak", "MB", "less", "before", [(peak, before)])
 
 
-async def _many(crew: Crew, language: Language, count: int) -> list[Ended]:
-    return await asyncio.gather(*(_call(crew, language) for _ in range(count)))
+async def _many(pool: WorkerPool, language: Language, count: int) -> list[RunOutcome]:
+    return await asyncio.gather(*(_call(pool, language) for _ in range(count)))
 
 
 def _resident_mb(pid: str) -> float:

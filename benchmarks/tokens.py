@@ -14,8 +14,8 @@ from benchmarks.bench import Bench
 from benchmarks.report import Result, compare
 from forge.agents import loop
 from forge.agents.compaction import Compacted
-from forge.demo.cache import Usage
-from forge.store.engine import Store
+from forge.demo.prompt_cache import Usage
+from forge.store.database import Store
 from forge.store.schema import migrate
 
 TURNS = 40

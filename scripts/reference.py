@@ -1,5 +1,4 @@
-"""Writes the reference pages that the code itself knows best: settings, events, errors, the kinds of secrets, the schema
-of workflows.
+"""Generate reference pages from the code: settings, events, errors, the kinds of secrets, the schema of workflows.
 
 `--check` only compares.
 """
@@ -14,14 +13,13 @@ from pkgutil import walk_packages
 import forge
 from forge import errors
 from forge.api.events import EVENT_TYPES
-from forge.audits.secrets.judging import GENERIC
-from forge.audits.secrets.kubernetes import KUBERNETES
+from forge.audits.secrets.assignments import GENERIC
 from forge.audits.secrets.models import Rank
-from forge.audits.secrets.privatekeys import PRIVATE_KEY
 from forge.audits.secrets.rules import RULES, VENDORS
+from forge.audits.secrets.scanner import KUBERNETES, PRIVATE_KEY
 from forge.config import DEFAULT_DATA_DIR, Settings, setting_name
 from forge.errors import ForgeError
-from forge.workflows.definition.schema import schema
+from forge.workflows.definition.json_schema import schema
 
 DOCS = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -40,7 +38,7 @@ def settings_page() -> str:
             "A value comes from the first of: command-line option, environment variable, `.env` in the working",
             f"directory, `forge.toml` in the data directory (default `{DEFAULT_DATA_DIR}`), default. In `forge.toml` a",
             "setting has its lower-case name without the prefix: `port = 9000`, `pause_threshold = 5`. Names without",
-            "`FORGE_` also work with it. Bad values are all listed at once, and nothing is started (exit code 2).",
+            "`FORGE_` also work with it. If values are invalid, all of them are listed and Forge does not start (exit code 2).",
             "",
             *rows,
             "",
@@ -54,13 +52,13 @@ def events_page() -> str:
     parts = [
         "# Events",
         "",
-        "Everything that happens is an event: `{stream, seq, at, type, data}`. `seq` counts 1, 2, 3 … in each stream,",
-        "without a gap. Read history with `GET /api/v1/events?stream=…&after=…`, follow with the WebSocket `/ws`",
+        "Every change is an event: `{stream, seq, at, type, data}`. `seq` counts 1, 2, 3 … in each stream,",
+        "without gaps. Read history with `GET /api/v1/events?stream=…&after=…`, follow with the WebSocket `/ws`",
         "(see [api.md](api.md)). Streams: `run:<id>`, `session:<id>` (a conversation), `interview:<id>` and `account:<id>`.",
         "",
-        "Types marked *whispered* are never stored: their `seq` is null, they come over `/ws` only, to whoever follows the",
-        "stream at that moment, each behind the events that happened before it. Some may be missing, so nothing may depend",
-        "on them: a durable event says the same in the end.",
+        "Types marked *ephemeral* are never stored: their `seq` is null, and they are sent only over `/ws`, to the current",
+        "followers of the stream, each after the events that precede it. Some can be missing, so do not depend on them: a",
+        "durable event with the same information follows.",
         "",
         "| type | data | meaning |",
         "|---|---|---|",
@@ -68,7 +66,7 @@ def events_page() -> str:
     for kind in sorted(EVENT_TYPES, key=lambda kind: kind.type):
         fields = ", ".join(f"`{name}`" for name in kind.model_fields) or "none"
         doc = (kind.__doc__ or "").strip().split("\n")[0] if "__doc__" in vars(kind) else ""
-        mark = "" if kind.is_durable else " *whispered*"
+        mark = "" if kind.is_durable else " *ephemeral*"
         parts.append(f"| `{kind.type}`{mark} | {fields} | {doc} |")
     return "\n".join([*parts, ""])
 
@@ -83,21 +81,21 @@ def errors_page() -> str:
         [
             "# Errors",
             "",
-            "One taxonomy for HTTP, WebSocket and terminal. A failure under HTTP has `data: null` and `errors`, each",
-            "with `code`, `message`, and where possible `hint` (what to do) and `field`. Under WebSocket the close code",
-            "is 4000 + the HTTP status. The request id (`X-Request-ID`, `meta.request_id`) finds the details in the log.",
+            "The same errors for HTTP, WebSocket and terminal. A failed HTTP request has `data: null` and `errors`, each",
+            "with `code`, `message`, and where possible `hint` (what to do) and `field`. The close code of a WebSocket",
+            "is 4000 + the HTTP status. The log has the details under the request id (`X-Request-ID`, `meta.request_id`).",
             "",
             *rows,
             "",
-            "A command that works exits with 0. One that works but found something bad (`forge doctor`, `forge runs",
-            "watch`) exits with 1, one that was interrupted with 130.",
+            "A successful command exits with 0. A command that found a problem (`forge doctor`, `forge runs watch`) exits",
+            "with 1, an interrupted one with 130.",
             "",
         ]
     )
 
 
 def secrets_page() -> str:
-    """People write how secrets are found; which kinds there are is counted."""
+    """Keep the hand-written text and regenerate the table of kinds."""
     written, heading, _ = (DOCS / "secrets.md").read_text().partition("| rule | kind | rank |\n")
     known = [
         *((rule.id, rule.kind, rule.rank) for rule in RULES),
@@ -116,7 +114,7 @@ def workflow_schema() -> str:
 
 
 def _errors() -> dict[str, type[ForgeError]]:
-    """By code, each with the kind that has it first; those of every feature, so all of Forge is imported."""
+    """Return errors by code, each with the first class that has it. Imports all of Forge to find them."""
     for module in walk_packages(forge.__path__, "forge."):
         if "migrations" not in module.name and not module.name.endswith("__main__"):
             import_module(module.name)
@@ -127,7 +125,7 @@ def _errors() -> dict[str, type[ForgeError]]:
 
 
 def _meaning(kind: type[ForgeError]) -> str:
-    """Those of the tree are explained where it is drawn, the others by themselves."""
+    """Return the meaning of an error, from the tree in errors.py or from its docstring."""
     drawn = dict(re.findall(r"── (\w+)\s+(?:\d+|exit \d+)?\s+(.+)", errors.__doc__ or ""))
     own = " ".join((kind.__doc__ or "").split()) if "__doc__" in vars(kind) else ""
     text = drawn.get(kind.__name__) or own.partition(". ")[0].rstrip(".")

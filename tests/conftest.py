@@ -1,4 +1,4 @@
-"""Fixtures for all tests. What needs a database runs on both."""
+"""Fixtures for all tests. Tests that need a database run on both."""
 
 import asyncio
 import gc
@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from tests.support.engine import open_engine
-from tests.support.live import Live, live, settings_for
+from tests.support.live_forge import Live, live, settings_for
 from tests.support.models import ModelServer, StartModels, open_models
 from tests.support.postgres import Postgres
 from tests.support.server import Server
 from xdist import is_xdist_worker
 
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.schema import migrate
 
 NewDatabase = Callable[[str, Path], str]
@@ -35,29 +35,29 @@ pytest_plugins = ["tests.support.selection"]
 
 
 def pytest_configure() -> None:
-    os.umask(0o022)  # tests look at who may read a file, and begin with what most people have
+    os.umask(0o022)  # tests check file permissions, starting from the usual default
     # A background job inherits SIGINT as ignored, and so would every command that a test interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two for each processor: most tests wait for a server, a browser or a process half of the time."""
-    return (os.cpu_count() or 1) * 2
+    """Return three workers per processor: tests wait for servers, browsers and processes most of the time."""
+    return (os.cpu_count() or 1) * 3
 
 
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Begin with the long ones where several work side by side, so that none is left over at the end."""
+    """Start long tests first when several workers run, so that none runs alone at the end."""
     if is_xdist_worker(session):
         items.sort(key=lambda item: not any(map(item.get_closest_marker, LONG)))
 
 
 def pytest_collection_finish() -> None:
-    gc.freeze()  # thousands of tests and their modules, which no collection during the tests has to go through
+    gc.freeze()  # exclude thousands of tests and their modules from garbage collection
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_report_to_serializable() -> Generator[None, Any, Any]:
-    """Make what a worker reports fit to be sent: a test may print what no encoding has."""
+    """Clean up reports of workers: a test can print text that cannot be encoded."""
     return _encodable((yield))
 
 

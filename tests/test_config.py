@@ -27,14 +27,12 @@ def write_toml(tmp_path: Path, text: str) -> None:
     (tmp_path / "data" / "forge.toml").write_text(text)
 
 
-def test_nothing_has_to_be_set():
+def test_settings_have_defaults():
     settings = load_settings()
     assert (settings.host, settings.port, settings.database_url) == ("127.0.0.1", 8000, None)
 
 
-def test_an_option_beats_the_environment_beats_dotenv_beats_toml(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_option_precedes_environment_dotenv_and_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write_toml(tmp_path, "port = 1\npause_threshold = 1\nhost = 'toml'\nlog_level = 'error'\n")
     (tmp_path / ".env").write_text("FORGE_PORT=2\nPAUSE_THRESHOLD=2\nFORGE_HOST=dotenv\n")
     monkeypatch.setenv("FORGE_PORT", "3")
@@ -49,12 +47,12 @@ def test_an_option_beats_the_environment_beats_dotenv_beats_toml(
 
 
 @pytest.mark.parametrize("name", ["PAUSE_THRESHOLD", "FORGE_PAUSE_THRESHOLD"])
-def test_documented_names_work_with_and_without_prefix(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_names_work_with_and_without_prefix(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(name, "9")
     assert load_settings().pause_threshold == 9
 
 
-def test_all_bad_values_are_listed_at_once_with_name_problem_and_example(monkeypatch: pytest.MonkeyPatch):
+def test_all_invalid_values_are_listed_with_example(monkeypatch: pytest.MonkeyPatch):
     for name, value in {
         "FORGE_PORT": "many",
         "PAUSE_THRESHOLD": "0",
@@ -77,7 +75,7 @@ def test_all_bad_values_are_listed_at_once_with_name_problem_and_example(monkeyp
 
 @pytest.mark.parametrize("amount", ["inf", "nan", "1e300", "-1"])
 @pytest.mark.parametrize("name", ["FORGE_BUDGET_RUN_USD", "FORGE_BUDGET_DAY_USD", "FORGE_BUDGET_SERVER_USD"])
-def test_a_budget_that_is_no_amount_is_refused(name: str, amount: str, monkeypatch: pytest.MonkeyPatch):
+def test_invalid_budget_is_rejected(name: str, amount: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(name, amount)
     with pytest.raises(ConfigError, match=name):
         load_settings()
@@ -86,36 +84,36 @@ def test_a_budget_that_is_no_amount_is_refused(name: str, amount: str, monkeypat
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("prot = 1", "there is no setting called 'prot'"),
+        ("prot = 1", "unknown setting 'prot'"),
         ("port = ", "Invalid value"),
         ("port = 'x'", "FORGE_PORT: Input should be a valid integer"),
     ],
 )
-def test_a_bad_toml_file_is_named(tmp_path: Path, text: str, problem: str):
+def test_invalid_toml_file_is_named(tmp_path: Path, text: str, problem: str):
     write_toml(tmp_path, text)
     with pytest.raises(ConfigError, match=problem):
         load_settings()
 
 
-def test_a_mistyped_name_is_noticed():
+def test_unknown_name_is_reported():
     assert list(unknown_names({"FORGE_PROT": "1", "FORGE_PORT": "1", "FORGE_URL": "x", "PATH": ""})) == [
         "FORGE_PROT"
     ]
 
 
-def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch):
+def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-secret")
     monkeypatch.setenv("FORGE_DATABASE_URL", "postgresql://u:hunter2@db/forge")
     shown = repr(load_settings())
     assert "sk-ant-secret" not in shown and "hunter2" not in shown
 
 
-def test_settings_cannot_be_changed():
+def test_settings_are_immutable():
     with pytest.raises(ValueError, match="frozen"):
         load_settings().port = 1  # type: ignore[misc]
 
 
-def test_bad_settings_stop_the_start_with_exit_code_2_and_start_nothing(tmp_path: Path):
+def test_invalid_settings_stop_the_start_with_exit_code_2(tmp_path: Path):
     environment = {"PATH": "/usr/bin", "FORGE_PORT": "many", "FORGE_LOG_LEVEL": "loud"}
     command = [sys.executable, "-m", "forge", "serve", "--data-dir", str(tmp_path / "fresh")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
@@ -140,7 +138,7 @@ def test_every_setting_is_described_and_documented():
         ("~/work", (Path.home() / "work",)),
     ],
 )
-def test_folders_are_listed_as_in_a_path_or_as_json(
+def test_directories_are_a_path_list_or_json(
     text: str, expected: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("FORGE_AUDIT_ROOTS", text)
@@ -148,7 +146,7 @@ def test_folders_are_listed_as_in_a_path_or_as_json(
 
 
 @pytest.mark.parametrize("text", ["srv/a", "[1", '["srv"]'])
-def test_a_folder_is_named_from_the_top(text: str, monkeypatch: pytest.MonkeyPatch):
+def test_directories_must_be_absolute(text: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FORGE_AUDIT_ROOTS", text)
     with pytest.raises(ConfigError, match="FORGE_AUDIT_ROOTS"):
         load_settings()
@@ -157,18 +155,16 @@ def test_a_folder_is_named_from_the_top(text: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     "name", ["FORGE_AUDIT_ROOTS", "FORGE_SKILL_ROOTS", "FORGE_VAULT_KEY_FILE", "FORGE_DATA_DIR"]
 )
-def test_the_home_of_nobody_is_told_with_the_setting_that_names_it(
-    name: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_unexpandable_home_error_names_the_setting(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(name, "~nobody-at-all/x")
     with pytest.raises(ConfigError) as told:
         load_settings()
-    assert told.value.message == f"{name}: ~nobody-at-all/x means nothing for a user without a home."
+    assert told.value.message == f"{name}: cannot expand ~nobody-at-all/x: this user has no home directory."
 
 
 @pytest.mark.parametrize("load", [load_settings, ClientSettings])
-def test_a_dotenv_that_is_no_text_is_named(load: Callable[[], object], tmp_path: Path):
+def test_invalid_dotenv_is_named(load: Callable[[], object], tmp_path: Path):
     (tmp_path / ".env").write_bytes(b"FORGE_PORT=80\xff\n")
     with pytest.raises(ConfigError) as told:
         load()
-    assert told.value.message == f"{tmp_path / '.env'}: this is not text in UTF-8."
+    assert told.value.message == f"{tmp_path / '.env'} is not UTF-8 text."

@@ -5,11 +5,11 @@ from typing import Any
 import forge.app
 from forge.cli import main
 from forge.runs.context import RunContext
-from forge.runs.selftest import QUESTION, SelfTest, SelfTestInput
+from forge.runs.self_test_run import QUESTION, SelfTest, SelfTestInput
 
 
 class Asking(SelfTest):
-    async def run(self, context: RunContext, given: SelfTestInput) -> dict[str, Any]:
+    async def run(self, context: RunContext, inputs: SelfTestInput) -> dict[str, Any]:
         await context.ask(QUESTION)
         return {}
 

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from forge.audits.auditor import Auditor
+from forge.audits.engine.registry import load_checks
 from forge.audits.models import AuditRequest
-from forge.audits.registry import load_checks
 
 
 def main() -> None:

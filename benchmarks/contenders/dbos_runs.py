@@ -12,9 +12,9 @@ from sqlalchemy import event
 from benchmarks.contenders.plan import Plan
 from benchmarks.loop import run
 from benchmarks.stopwatch import Stopwatch
+from forge.runs.dbos_patches import MAX_QUEUE_WAIT_S
 from forge.runs.engine import MESSAGE_POLL_S, THREADS
-from forge.runs.prompt_queue import LOOK_S
-from forge.store.engine import configure_sqlite
+from forge.store.database import configure_sqlite
 
 QUEUE = "bench"
 
@@ -63,7 +63,7 @@ async def main(url: str) -> None:
         took.append(watch.read())
 
     DBOS.launch()
-    await DBOS.register_queue_async(QUEUE, polling_interval_sec=LOOK_S)
+    await DBOS.register_queue_async(QUEUE, polling_interval_sec=MAX_QUEUE_WAIT_S)
     await Plan(url, lambda steps: DBOS.enqueue_workflow_async(QUEUE, chain, steps), took).follow()
     DBOS.destroy()
 

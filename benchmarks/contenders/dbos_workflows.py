@@ -10,7 +10,7 @@ from benchmarks.contenders.dbos_runs import QUEUE, dbos_config
 from benchmarks.contenders.shapes import SIZES, Shape, Shapes
 from benchmarks.loop import run
 from benchmarks.stopwatch import Stopwatch
-from forge.runs.prompt_queue import LOOK_S
+from forge.runs.dbos_patches import MAX_QUEUE_WAIT_S
 
 
 async def main(url: str) -> None:
@@ -45,7 +45,7 @@ async def main(url: str) -> None:
         return took[-1]
 
     DBOS.launch()
-    await DBOS.register_queue_async(QUEUE, polling_interval_sec=LOOK_S)
+    await DBOS.register_queue_async(QUEUE, polling_interval_sec=MAX_QUEUE_WAIT_S)
     await Shapes(url, start, last_took).follow()
     DBOS.destroy()
 

@@ -9,7 +9,7 @@ from benchmarks.loop import run
 from benchmarks.stopwatch import Stopwatch
 from forge.runs.attempt import StepInfo
 from forge.runs.context import RunContext
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.schema import migrate
 
 

@@ -8,26 +8,26 @@ from benchmarks.contenders.shapes import SIZES, Shape, Shapes
 from benchmarks.loop import run
 from forge.accounts.address import OwnAddress
 from forge.events.log import EventLog
+from forge.runs.component import open_runs
 from forge.runs.kinds import RunKinds
-from forge.runs.opening import open_runs
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.schema import migrate
 from forge.telemetry import Metrics, NoTracing
 from forge.workflows.definition.models import CodeConfig, StepType
-from forge.workflows.engine.hands import Done, StepCall
-from forge.workflows.kind import Means, WorkflowKind
-from forge.workflows.knowing import Knowing
+from forge.workflows.engine.step_executor import StepCall, StepResult
+from forge.workflows.kind import KindDependencies, WorkflowKind
 from forge.workflows.models import WorkflowWish
-from forge.workflows.running import WorkflowRuns
+from forge.workflows.references import ReferenceChecker
+from forge.workflows.run_service import WorkflowRuns
+from forge.workflows.run_starter import RunStarter
 from forge.workflows.service import Workflows
-from forge.workflows.starting import Starting
 
 ACCOUNT = "account-1"
 
 
 class Noop:
-    async def do(self, call: StepCall, config: CodeConfig) -> Done:
-        return Done({"type": "code", "output": config.input})
+    async def execute(self, call: StepCall, config: CodeConfig) -> StepResult:
+        return StepResult({"type": "code", "output": config.input})
 
 
 def definition(shape: Shape) -> dict[str, Any]:
@@ -60,12 +60,12 @@ async def main(url: str) -> None:
     async with open_runs(
         database, events, RunKinds(workflow.kind()), metrics, NoTracing(), keep_days=1
     ) as runs:
-        workflow.provide(Means({StepType.CODE: Noop()}, never, never))
-        knowing = Knowing(database, no_names, no_names, no_names)
-        workflows = Workflows(database, events, runs, knowing, OwnAddress("127.0.0.1", 1, "bench"))
+        workflow.provide(KindDependencies({StepType.CODE: Noop()}, never, never))
+        reference_checker = ReferenceChecker(database, no_names, no_names, no_names)
+        workflows = Workflows(database, events, runs, reference_checker, OwnAddress("127.0.0.1", 1, "bench"))
         for shape in SIZES:
             await workflows.create(ACCOUNT, WorkflowWish(definition=definition(shape)), by="bench")
-        started = WorkflowRuns(database, runs, Starting(runs, workflow.pinned))
+        started = WorkflowRuns(database, runs, RunStarter(runs, workflow.definitions))
         ids: list[str] = []
 
         async def start(shape: Shape) -> None:

@@ -4,7 +4,7 @@ import gc
 import sys
 from pathlib import Path
 
-from tests.support.live import live, settings_for
+from tests.support.live_forge import live, settings_for
 
 from benchmarks.contenders.turns import say
 from benchmarks.contenders.writer import append_when_asked

@@ -7,7 +7,7 @@ from benchmarks.contenders.turns import say
 from benchmarks.events import Measured
 from benchmarks.loop import run
 from forge.events.log import EventLog
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.telemetry import Metrics
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from tests.audits.project import make_project
-from tests.support.chats import PRICE, REF, data
+from tests.audits.git_project import make_project
+from tests.support.chat_client import PRICE, REF, data
 from tests.support.models import ModelServer, open_models
-from tests.workflows.making import Steps, code, step
+from tests.workflows.workflow_client import Steps, code, step
 from websockets.asyncio.client import connect
 
 from benchmarks.startup import answering, server_file

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.support.interviewing import Person
+from tests.support.interview_client import Interviewee
 from websockets.asyncio.client import ClientConnection
 
 from benchmarks.soak.house import BOT, SKILL, WORKFLOW, House
@@ -91,7 +91,7 @@ class People:
 
     async def interview(self) -> None:
         """To the end, with a socket beside it; the bot is deleted, and keeps its name for whoever wants it back."""
-        person, number = Person(self.house.client), next(self._numbers)
+        person, number = Interviewee(self.house.client), next(self._numbers)
         await person.start(f"Write poems about the number {number}")
         async with self.house.socket(f"/ws/builder/{person.view['session_id']}"):
             ready = await person.to_the_end()

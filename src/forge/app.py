@@ -1,4 +1,4 @@
-"""The composition root: settings in, a running Forge out. The only place that knows how everything fits together."""
+"""The composition root: builds a running Forge from the settings."""
 
 import logging
 import os
@@ -15,57 +15,62 @@ from forge.accounts.address import OwnAddress
 from forge.accounts.service import Accounts
 from forge.accounts.vault import Vault
 from forge.accounts.vault_key import open_vault_key
-from forge.agents.hands import Hands
 from forge.agents.kind import AgentKind
 from forge.agents.service import Agents
+from forge.agents.steps import AgentSteps
+from forge.audits.audit_targets import AuditTargets
+from forge.audits.auditor_loader import AuditorLoader
 from forge.audits.kind import AuditKind
-from forge.audits.places import Places
-from forge.audits.proving import ProvenAuditor
 from forge.audits.service import Audits
-from forge.backup.placing import check_finished
+from forge.backup.replacement import check_finished
+from forge.bots.component import (
+    BotComponent,
+    BotServices,
+    bot_access_for_skills,
+    recall_for_skills,
+    run_for_bots,
+)
+from forge.bots.management.skill_access import LibrarySkillAccess
 from forge.bots.memory.embedder import find_embedder
 from forge.bots.memory.service import Memories
-from forge.bots.opening import BotHouse, BotParts
-from forge.bots.skill_doors import door_of, recall_for_skills, run_for_bots
-from forge.bots.skill_library import LibraryHands
 from forge.config import Settings, environment, setting_name, unknown_names
 from forge.errors import ConfigError
 from forge.events.listener import listen
 from forge.events.log import EventLog
-from forge.interview.opening import InterviewParts
+from forge.interview.component import InterviewComponent
 from forge.interview.service import Interviews
 from forge.kernel.background import in_background
 from forge.kernel.clock import now
 from forge.kernel.lock import DirectoryLock, LockHeld
+from forge.llm.budgets import BudgetLimits, Budgets
 from forge.llm.catalog import Catalog
 from forge.llm.gateway import Gateway
 from forge.llm.models import Role as ModelRole
-from forge.llm.money import Limits, Money
 from forge.llm.service import LastFour, Models
-from forge.messages.opening import MessageParts
+from forge.messages.component import MessageComponent
 from forge.messages.service import Messages
+from forge.runs.component import open_runs
 from forge.runs.kinds import RunKinds
-from forge.runs.opening import open_runs
-from forge.runs.selftest import SelfTest
+from forge.runs.self_test_run import SelfTest
 from forge.runs.service import Runs
-from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import Level
-from forge.skills.in_workspaces import WorkspaceSkills
-from forge.skills.opening import SkillHouse, SkillParts
-from forge.store.engine import Store
+from forge.sandbox.sandboxes import Sandboxes
+from forge.skills.component import SkillComponent, SkillServices
+from forge.skills.prompts.workspace_skills import WorkspaceSkills
+from forge.store.database import Store
 from forge.store.schema import migrate
 from forge.telemetry import Telemetry, open_telemetry
-from forge.workflows.opening import Neighbours, WorkflowHouse, WorkflowParts
+from forge.workflows.component import WorkflowComponent, WorkflowDependencies, WorkflowServices
 from forge.workspace.service import Workspaces
 
 log = logging.getLogger(__name__)
 
 KNOWN_SECRETS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GITHUB_CLIENT_SECRET", "GITHUB_WEBHOOK_SECRET")
-"""Names people usually keep in the environment; shown in the list of secrets when they are there."""
+"""Common environment variables; listed among the secrets if they are set."""
 
 
 class Role(Enum):
-    """A server has its data directory to itself; workers on the same machine may share it."""
+    """The role of a process. A server owns its data directory; workers on the same machine can share it."""
 
     SERVER = auto()
     WORKER = auto()
@@ -90,31 +95,31 @@ class Forge:
     sandboxes: Sandboxes
     agents: Agents
     audits: Audits
-    auditor: ProvenAuditor
-    bots: BotHouse
-    skills: SkillHouse
+    auditor: AuditorLoader
+    bots: BotServices
+    skills: SkillServices
     messages: Messages
-    workflows: WorkflowHouse
+    workflows: WorkflowServices
     interviews: Interviews
     address: OwnAddress
     started_at: datetime
 
 
 @dataclass(frozen=True)
-class _Rooms:
-    """What there is before runs are executed: each feature's parts, and the kinds of runs they have."""
+class _Components:
+    """The components built before runs are executed, and their kinds of runs."""
 
     workspaces: Workspaces
     audit: AuditKind
     agent: AgentKind
-    skills: SkillParts
-    bots: BotParts
-    talks: InterviewParts
-    messages: MessageParts
-    workflows: WorkflowParts
+    skills: SkillComponent
+    bots: BotComponent
+    interviews: InterviewComponent
+    messages: MessageComponent
+    workflows: WorkflowComponent
 
     def kinds(self, data_dir: Path) -> RunKinds:
-        own = (SelfTest(data_dir).kind(), self.agent.kind(), self.audit.kind(), self.talks.kind())
+        own = (SelfTest(data_dir).kind(), self.agent.kind(), self.audit.kind(), self.interviews.kind())
         return RunKinds(*own, *self.bots.kinds(), self.messages.kind(), self.workflows.kind())
 
 
@@ -122,7 +127,7 @@ class _Rooms:
 async def open_forge(
     settings: Settings, address: OwnAddress, *, terminal: bool, role: Role = Role.SERVER
 ) -> AsyncGenerator[Forge]:
-    """Everything started in order; everything stopped in the opposite order, whatever happens."""
+    """Start everything in order, and stop it in reverse order, also after errors."""
     async with AsyncExitStack() as stack:
         is_server = role is Role.SERVER
         telemetry = _open_telemetry(settings, stack, role, terminal=terminal)
@@ -131,21 +136,25 @@ async def open_forge(
         events = EventLog(store, telemetry.metrics)
         catalog, gateway, models = _wire_models(settings, store, vault, telemetry, stack)
         await _check_models(settings, catalog, gateway, (await accounts.ensure_owner()).id)
-        hands = Hands(gateway, events, store, _wire_sandboxes(settings))
-        rooms = _wire_rooms(settings, hands, catalog, vault, address)
-        await _tidy(rooms, role)
-        await stack.enter_async_context(rooms.skills.crew(is_server=is_server))
-        stack.push_async_callback(rooms.workflows.close)
-        kinds, keep = rooms.kinds(settings.data_dir), settings.run_retention_days
-        opening = open_runs(store, events, kinds, telemetry.metrics, telemetry.tracing, keep_days=keep)
-        runs = await stack.enter_async_context(opening)
-        audits = Audits(store, events, runs, rooms.audit)
-        await stack.enter_async_context(in_background(rooms.audit.auditor.prepare(), "proof of the checks"))
-        bots = await stack.enter_async_context(rooms.bots.open(runs, is_server=is_server))
-        opened_skills = rooms.skills.open(door_of(bots.bots), is_server=is_server)
-        near = _neighbours(rooms, runs, bots, audits, vault)
-        opened_workflows = rooms.workflows.open(runs, near, is_server=is_server)
-        await _hear_other_processes(settings, store, events, stack)
+        agent_steps = AgentSteps(gateway, events, store, _wire_sandboxes(settings))
+        components = _build_components(settings, agent_steps, catalog, vault, address)
+        await _finish_removals(components, role)
+        await stack.enter_async_context(components.skills.worker_pool(is_server=is_server))
+        stack.push_async_callback(components.workflows.close)
+        kinds, retention_days = components.kinds(settings.data_dir), settings.run_retention_days
+        opened_runs = open_runs(
+            store, events, kinds, telemetry.metrics, telemetry.tracing, keep_days=retention_days
+        )
+        runs = await stack.enter_async_context(opened_runs)
+        audits = Audits(store, events, runs, components.audit)
+        await stack.enter_async_context(
+            in_background(components.audit.auditor.prepare(), "self-test of the audit checks")
+        )
+        bots = await stack.enter_async_context(components.bots.open(runs, is_server=is_server))
+        opened_skills = components.skills.open(bot_access_for_skills(bots.bots), is_server=is_server)
+        dependencies = _workflow_dependencies(components, runs, bots, audits, vault)
+        opened_workflows = components.workflows.open(runs, dependencies, is_server=is_server)
+        await _listen_to_other_processes(settings, store, events, stack)
         yield Forge(
             settings=settings,
             telemetry=telemetry,
@@ -156,23 +165,23 @@ async def open_forge(
             catalog=catalog,
             gateway=gateway,
             models=models,
-            workspaces=rooms.workspaces,
-            sandboxes=hands.sandboxes,
-            agents=Agents(store, runs, rooms.workspaces),
+            workspaces=components.workspaces,
+            sandboxes=agent_steps.sandboxes,
+            agents=Agents(store, runs, components.workspaces),
             audits=audits,
-            auditor=rooms.audit.auditor,
+            auditor=components.audit.auditor,
             bots=bots,
             skills=await stack.enter_async_context(opened_skills),
-            messages=near.messages,
+            messages=dependencies.messages,
             workflows=await stack.enter_async_context(opened_workflows),
-            interviews=rooms.talks.open(runs, bots),
+            interviews=components.interviews.open(runs, bots),
             address=address,
             started_at=now(),
         )
 
 
 def _open_telemetry(settings: Settings, stack: AsyncExitStack, role: Role, *, terminal: bool) -> Telemetry:
-    """The data directory first: the log is in it."""
+    """Prepare the data directory, then open telemetry, whose log is in it."""
     _prepare_data_dir(settings.data_dir)
     if role is Role.SERVER:
         _claim_data_dir(settings.data_dir, stack)
@@ -180,12 +189,12 @@ def _open_telemetry(settings: Settings, stack: AsyncExitStack, role: Role, *, te
     telemetry = open_telemetry(settings, version=__version__, terminal=terminal, name=role.log_name)
     stack.callback(telemetry.close)
     for name in unknown_names(environment()):
-        log.warning("%s is set, but there is no such setting", name)
+        log.warning("unknown setting %s in the environment", name)
     return telemetry
 
 
 async def _open_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store, Vault]:
-    """Migrated, and with a key that fits the secrets in it."""
+    """Open and migrate the database, and open the vault with a matching key."""
     store = Store(settings.store_url)
     stack.push_async_callback(store.close)
     await migrate(store)
@@ -195,7 +204,7 @@ async def _open_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store,
 
 
 def default_models(settings: Settings) -> dict[ModelRole, str]:
-    """The model of each role that nobody has chosen one for."""
+    """Return the default model of each role."""
     return {
         ModelRole.INTERVIEWER: settings.llm_questionnaire_model,
         ModelRole.PLANNER: settings.llm_planner_model,
@@ -208,8 +217,8 @@ def default_models(settings: Settings) -> dict[ModelRole, str]:
 
 
 async def _check_models(settings: Settings, catalog: Catalog, gateway: Gateway, owner_id: str) -> None:
-    """Models that somebody named in the settings; Forge's own defaults are known to have a price. And the books."""
-    await gateway.money.write_off_forgotten()
+    """Check the models named in the settings, and settle abandoned calls. Forge's defaults are known to have a price."""
+    await gateway.budgets.write_off_abandoned()
     named = {
         setting_name(name, field): getattr(settings, name)
         for name, field in Settings.model_fields.items()
@@ -219,8 +228,8 @@ async def _check_models(settings: Settings, catalog: Catalog, gateway: Gateway, 
     if problems:
         raise ConfigError(
             [f"{name}: {problems[ref].message}" for name, ref in named.items() if ref in problems],
-            hint="Start without this setting; then add the provider (forge models provider) or say the price "
-            "(forge models price), and choose the model there (forge models set) or here.",
+            hint="Start without this setting, add the provider (forge models provider) or set the price (forge models "
+            "price), then choose the model again, with forge models set or here.",
         )
 
 
@@ -228,8 +237,8 @@ def _wire_models(
     settings: Settings, store: Store, vault: Vault, telemetry: Telemetry, stack: AsyncExitStack
 ) -> tuple[Catalog, Gateway, Models]:
     catalog = Catalog(store, vault.resolve, default_models(settings))
-    limits = Limits(settings.budget_run_usd, settings.budget_day_usd, settings.budget_server_usd)
-    gateway = Gateway(catalog, Money(store, limits), telemetry.metrics)
+    limits = BudgetLimits(settings.budget_run_usd, settings.budget_day_usd, settings.budget_server_usd)
+    gateway = Gateway(catalog, Budgets(store, limits), telemetry.metrics)
     stack.push_async_callback(gateway.close)
     return catalog, gateway, Models(store, catalog, gateway, _last_four_of(vault))
 
@@ -237,42 +246,46 @@ def _wire_models(
 def _wire_audits(
     settings: Settings, store: Store, events: EventLog, workspaces: Workspaces, sandboxes: Sandboxes
 ) -> AuditKind:
-    places = Places(workspaces, settings.data_dir, Path.cwd(), settings.audit_roots)
-    return AuditKind(ProvenAuditor(settings.data_dir), places, events, store, sandboxes)
+    places = AuditTargets(workspaces, settings.data_dir, Path.cwd(), settings.audit_roots)
+    return AuditKind(AuditorLoader(settings.data_dir), places, events, store, sandboxes)
 
 
 def _wire_sandboxes(settings: Settings) -> Sandboxes:
     return Sandboxes(Level(settings.sandbox_required), hidden=(settings.data_dir,))
 
 
-def _wire_rooms(
-    settings: Settings, hands: Hands, catalog: Catalog, vault: Vault, address: OwnAddress
-) -> _Rooms:
-    workspaces = Workspaces(hands.database, settings.data_dir)
-    memories = Memories(hands.database, hands.events, find_embedder())
-    skills = SkillParts(settings, hands, vault.resolve, recall_for_skills(memories))
-    skill_hands = LibraryHands(skills.knowing, skills.library, run_for_bots(skills.runner))
-    return _Rooms(
+def _build_components(
+    settings: Settings, agent_steps: AgentSteps, catalog: Catalog, vault: Vault, address: OwnAddress
+) -> _Components:
+    workspaces = Workspaces(agent_steps.database, settings.data_dir)
+    memories = Memories(agent_steps.database, agent_steps.events, find_embedder())
+    skills = SkillComponent(settings, agent_steps, vault.resolve, recall_for_skills(memories))
+    skill_access = LibrarySkillAccess(skills.states, skills.library, run_for_bots(skills.runner))
+    return _Components(
         workspaces=workspaces,
-        audit=_wire_audits(settings, hands.database, hands.events, workspaces, hands.sandboxes),
-        agent=AgentKind(hands, workspaces, WorkspaceSkills()),
+        audit=_wire_audits(
+            settings, agent_steps.database, agent_steps.events, workspaces, agent_steps.sandboxes
+        ),
+        agent=AgentKind(agent_steps, workspaces, WorkspaceSkills()),
         skills=skills,
-        bots=BotParts(settings.data_dir, hands, catalog, skill_hands, memories),
-        talks=InterviewParts(hands, catalog, skills),
-        messages=MessageParts(hands),
-        workflows=WorkflowParts(hands, address, settings.data_dir),
+        bots=BotComponent(settings.data_dir, agent_steps, catalog, skill_access, memories),
+        interviews=InterviewComponent(agent_steps, catalog, skills),
+        messages=MessageComponent(agent_steps),
+        workflows=WorkflowComponent(agent_steps, address, settings.data_dir),
     )
 
 
-async def _tidy(rooms: _Rooms, role: Role) -> None:
-    """What a server that was killed has left, before anybody makes more of it."""
+async def _finish_removals(components: _Components, role: Role) -> None:
+    """Finish removals that a killed server left."""
     if role is Role.SERVER:
-        await rooms.workspaces.finish_removals()
+        await components.workspaces.finish_removals()
 
 
-def _neighbours(rooms: _Rooms, runs: Runs, bots: BotHouse, audits: Audits, vault: Vault) -> Neighbours:
-    messages = rooms.messages.open(runs, bots)
-    return Neighbours(bots, messages, rooms.skills, audits, rooms.workspaces, vault)
+def _workflow_dependencies(
+    components: _Components, runs: Runs, bots: BotServices, audits: Audits, vault: Vault
+) -> WorkflowDependencies:
+    messages = components.messages.open(runs, bots)
+    return WorkflowDependencies(bots, messages, components.skills, audits, components.workspaces, vault)
 
 
 def _last_four_of(vault: Vault) -> LastFour:
@@ -283,10 +296,10 @@ def _last_four_of(vault: Vault) -> LastFour:
     return last_four
 
 
-async def _hear_other_processes(
+async def _listen_to_other_processes(
     settings: Settings, store: Store, events: EventLog, stack: AsyncExitStack
 ) -> None:
-    """SQLite has none."""
+    """Listen for events of other processes, which only exist on PostgreSQL."""
     if store.is_sqlite:
         return
     listening = listen(settings.store_url, events.hub)
@@ -297,7 +310,7 @@ def _prepare_data_dir(path: Path) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError([f"FORGE_DATA_DIR: {path} cannot be used: {error.strerror}"]) from error
+        raise ConfigError([f"FORGE_DATA_DIR: cannot use {path}: {error.strerror}"]) from error
 
 
 def _claim_data_dir(path: Path, stack: AsyncExitStack) -> None:
@@ -305,8 +318,8 @@ def _claim_data_dir(path: Path, stack: AsyncExitStack) -> None:
         stack.enter_context(DirectoryLock(path))
     except LockHeld as error:
         raise ConfigError(
-            [f"Another Forge (process {error.pid}) already uses {path}."],
-            hint="Stop it, or choose another --data-dir; on PostgreSQL several servers can share a database.",
+            [f"Another Forge (process {error.pid}) is using {path}."],
+            hint="Stop it, or use another --data-dir. On PostgreSQL several servers can share a database.",
         ) from error
 
 

@@ -21,10 +21,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "restore": ("forge.backup.cli:restore", "Put a backup back, into an empty data directory."),
     "login": ("forge.accounts.cli:login", "Connect this terminal to a server, or make a login link."),
     "keys": ("forge.accounts.cli:keys", "Create, list and revoke API keys."),
-    "secrets": ("forge.accounts.secrets_cli:secrets", "Save, list and remove secrets."),
+    "secrets": ("forge.accounts.cli:secrets", "Save, list and remove secrets."),
     "models": ("forge.llm.cli:models", "Choose models, their providers, prices and budgets."),
     "new": ("forge.interview.cli:new", "Talk to Forge and get a bot, or change one."),
-    "skill": ("forge.skills.cli:skill", "Make, install, grant, run and test skills; give them to bots."),
+    "skill": (
+        "forge.skills.cli.library:skill",
+        "Make, install, grant, run and test skills; give them to bots.",
+    ),
     "drafts": ("forge.interview.drafts_cli:drafts", "List interviews that are not finished; delete them."),
     "interview": (
         "forge.interview.drafts_cli:interview",
@@ -33,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bots": ("forge.bots.cli:bots", "Make bots, change them, carry them around."),
     "chat": ("forge.bots.chat.cli:chat", "Talk to a bot."),
     "workflow": (
-        "forge.workflows.cli:workflow",
+        "forge.workflows.cli.definitions:workflow",
         "Chain bots, skills, code and requests; run and watch them.",
     ),
     "message": (
@@ -43,7 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "agents": ("forge.agents.cli:agents", "Give an agent a task in a workspace, watch it, talk to it."),
     "audit": ("forge.audits.cli:audit", "Audit a project: scope, proof, boundaries, dependencies, secrets."),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
-    "gates": ("forge.runs.gates_cli:gates", "See and answer what waits for you."),
+    "gates": ("forge.runs.cli:gates", "See and answer what waits for you."),
     "workspaces": ("forge.workspace.cli:workspaces", "Make workspaces and look into them."),
     "mcp": (
         "forge.bots.mcp.cli:mcp",

@@ -1,21 +1,21 @@
-"""Every error a person or a client can meet. One code each, the same in HTTP, WebSocket and terminal.
+"""The errors shown to users and clients. Each has one code, the same in HTTP, WebSocket and terminal.
 
 ForgeError
-├── ConfigError      exit 2   the settings are wrong; every problem is listed
-├── Invalid          422      well formed, but breaks a rule
-│   └── Malformed    400      cannot even be read: broken JSON, a bad cursor
-├── Unauthenticated  401      nobody, or a key, link or session that is no longer good
-├── Denied           403      known, but not allowed
-├── NotFound         404      does not exist, or is not yours
+├── ConfigError      exit 2   invalid settings; every problem is listed
+├── Invalid          422      well-formed, but violates a rule
+│   └── Malformed    400      cannot be parsed: broken JSON, invalid cursor
+├── Unauthenticated  401      no credentials, or an invalid key, link or session
+├── Denied           403      authenticated, but not allowed
+├── NotFound         404      does not exist, or belongs to another account
 ├── NotAllowed       405      the path exists, the method does not
-├── TooSlow          408      a live client that does not take what it is sent
-├── Conflict         409      exists, but in the wrong state for this verb
-├── Gone             410      was there, and its time is over
-├── TooLarge         413      more bytes than are taken
-├── TooMany          429      too often; `retry_after_s` says when
-├── Internal         500      a defect of ours; the log has the details, under the request id
-└── Unavailable      503      cannot serve now, try again: starting, stopping, database away
-    └── SandboxTooWeak        commands cannot be locked in as well as the settings require
+├── TooSlow          408      a WebSocket client does not keep up
+├── Conflict         409      exists, but is in the wrong state for this operation
+├── Gone             410      existed, but has expired
+├── TooLarge         413      exceeds a size limit
+├── TooMany          429      rate limit exceeded; `retry_after_s` says when to retry
+├── Internal         500      a bug; the log has the details under the request id
+└── Unavailable      503      temporarily unavailable: starting, stopping, database unreachable
+    └── SandboxTooWeak        the sandbox is weaker than the settings require
 
 A WebSocket is closed with 4000 + the HTTP status. Exit codes are listed in `docs/reference/cli.md`.
 """
@@ -26,15 +26,15 @@ WS_CLOSE_BASE = 4000
 
 
 class ForgeError(Exception):
-    """Something a person can be told: what is wrong (`message`) and what to do (`hint`)."""
+    """An error with a message and a hint for the user."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal"
     exit_code: ClassVar[int] = 1
     passes: ClassVar[bool] = True
-    """Of a failure on our side or a provider's (5xx): whether the same may well work a little later."""
+    """Whether a retry of a 5xx error can succeed."""
     retry_after_s: float | None = None
-    """How long whoever failed asked to be left alone."""
+    """How long to wait before a retry."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ForgeError(Exception):
         self.hint = hint
         self.field = field
         self.detail = detail
-        """What a client needs to go on, as data: what a conflict is with, for instance."""
+        """Structured data for the client, such as what a conflict is with."""
 
     @classmethod
     def ws_close_code(cls) -> int:
@@ -121,10 +121,10 @@ class Unavailable(ForgeError):
 
 
 class DiskFull(Unavailable):
-    """What was refused is done again when there is room."""
+    """The disk is full; the operation can be repeated when there is space."""
 
     def __init__(self) -> None:
-        super().__init__("The disk is full.", hint="Nothing is lost. Make room, and do it again.")
+        super().__init__("The disk is full.", hint="Saved data is intact. Free some space, then try again.")
 
 
 class SandboxTooWeak(Unavailable):

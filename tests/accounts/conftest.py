@@ -10,12 +10,11 @@ import sqlalchemy as sa
 from pydantic import SecretBytes
 
 from forge.accounts.address import OwnAddress
-from forge.accounts.owner import owner_id
-from forge.accounts.service import Accounts
+from forge.accounts.service import Accounts, owner_id
 from forge.accounts.vault import Vault
 from forge.http.caller import Caller
 from forge.http.scope import CallerMethod, Scope
-from forge.store.engine import Store
+from forge.store.database import Store
 
 Rows = list[dict[str, Any]]
 

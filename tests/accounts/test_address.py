@@ -48,7 +48,7 @@ NONE: frozenset[str] = frozenset()
         (PRIVILEGED, "192.168.1.5:80", {"http://192.168.1.5", "https://192.168.1.5:80"}),
     ],
 )
-def test_only_a_name_of_our_own_is_an_allowed_origin(
+def test_only_own_host_names_are_allowed_origins(
     address: OwnAddress, host: str | None, allowed: frozenset[str]
 ):
     assert address.allowed_origins(host) == allowed
@@ -65,7 +65,7 @@ def test_only_a_name_of_our_own_is_an_allowed_origin(
         ("null", "://"),
     ],
 )
-def test_an_origin_is_compared_in_one_form(given: str | None, compared: str | None):
+def test_origin_is_normalized_before_comparison(given: str | None, compared: str | None):
     assert canonical_origin(given) == compared
 
 
@@ -81,5 +81,5 @@ def test_an_origin_is_compared_in_one_form(given: str | None, compared: str | No
         (PUBLIC, "localhost:8000", "https://forge.example.com:443/base"),
     ],
 )
-def test_people_are_sent_where_they_can_reach_us(address: OwnAddress, host: str | None, url: str):
+def test_login_url_uses_a_reachable_address(address: OwnAddress, host: str | None, url: str):
     assert address.url(host) == url

@@ -38,50 +38,50 @@ def from_page(kind: RequestKind, token: str) -> Credentials:
 
 
 @pytest.mark.parametrize("kind", RequestKind)
-async def test_our_own_page_is_recognised(accounts: Accounts, session_token: str, kind: RequestKind):
-    recognised = await accounts.authenticator.recognise(from_page(kind, session_token))
+async def test_own_page_is_authenticated(accounts: Accounts, session_token: str, kind: RequestKind):
+    recognised = await accounts.authenticator.authenticate(from_page(kind, session_token))
     assert recognised.caller.method is CallerMethod.SESSION
 
 
 @pytest.mark.parametrize("origin", [None, "null", "", "http://localhost:3000", "https://evil.example"])
 @pytest.mark.parametrize("kind", [UNSAFE, WEBSOCKET])
-async def test_a_cookie_from_another_page_changes_nothing(
+async def test_cookie_from_a_foreign_page_is_rejected(
     accounts: Accounts, session_token: str, kind: RequestKind, origin: str | None
 ):
-    with pytest.raises(Denied, match="page"):
-        await accounts.authenticator.recognise(replace(from_page(kind, session_token), origin=origin))
+    with pytest.raises(Denied, match="Origin"):
+        await accounts.authenticator.authenticate(replace(from_page(kind, session_token), origin=origin))
 
 
 @pytest.mark.parametrize("origin", [None, "https://evil.example"])
-async def test_reading_with_a_cookie_needs_neither_origin_nor_token(
+async def test_safe_request_with_a_cookie_needs_neither_origin_nor_token(
     accounts: Accounts, session_token: str, origin: str | None
 ):
     shown = replace(from_page(SAFE, session_token), origin=origin, csrf_token=None)
-    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.SESSION
+    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.SESSION
 
 
 @pytest.mark.parametrize("shown", [None, "", "0" * 64, "é", csrf_token("another session")])
-async def test_a_change_with_a_cookie_needs_the_sessions_own_csrf_token(
+async def test_unsafe_request_with_a_cookie_needs_the_csrf_token_of_its_session(
     accounts: Accounts, session_token: str, shown: str | None
 ):
     with pytest.raises(Denied, match="X-CSRF-Token"):
-        await accounts.authenticator.recognise(replace(from_page(UNSAFE, session_token), csrf_token=shown))
+        await accounts.authenticator.authenticate(replace(from_page(UNSAFE, session_token), csrf_token=shown))
 
 
-async def test_a_socket_needs_no_csrf_token(accounts: Accounts, session_token: str):
+async def test_websocket_needs_no_csrf_token(accounts: Accounts, session_token: str):
     shown = replace(from_page(WEBSOCKET, session_token), csrf_token=None)
-    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.SESSION
+    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.SESSION
 
 
-async def test_no_allowed_origin_means_no_change(accounts: Accounts, session_token: str):
+async def test_unsafe_request_without_allowed_origins_is_rejected(accounts: Accounts, session_token: str):
     shown = replace(from_page(UNSAFE, session_token), allowed_origins=frozenset[str]())
-    with pytest.raises(Denied, match="not Forge's own"):
-        await accounts.authenticator.recognise(shown)
+    with pytest.raises(Denied, match="is not an address of this server"):
+        await accounts.authenticator.authenticate(shown)
 
 
 @pytest.mark.parametrize("kind", RequestKind)
 @pytest.mark.parametrize("header", ["Bearer {}", "bearer   {} ", "api_key", "both"])
-async def test_a_key_needs_neither_origin_nor_csrf_token(
+async def test_key_needs_neither_origin_nor_csrf_token(
     accounts: Accounts, key: str, kind: RequestKind, header: str
 ):
     shown = Credentials(
@@ -90,45 +90,49 @@ async def test_a_key_needs_neither_origin_nor_csrf_token(
         api_key=key if header in {"api_key", "both"} else None,
         origin="https://evil.example",
     )
-    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.API_KEY
+    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.API_KEY
 
 
-async def test_two_different_keys_are_refused(accounts: Accounts, key: str):
+async def test_two_different_keys_are_rejected(accounts: Accounts, key: str):
     shown = Credentials(kind=SAFE, authorization=f"Bearer {key}", api_key="forge_other")
     with pytest.raises(Unauthenticated, match="Two different"):
-        await accounts.authenticator.recognise(shown)
+        await accounts.authenticator.authenticate(shown)
 
 
-async def test_a_key_comes_before_a_cookie(accounts: Accounts, key: str, session_token: str):
+async def test_key_takes_precedence_over_cookie(accounts: Accounts, key: str, session_token: str):
     shown = replace(from_page(UNSAFE, session_token), api_key=key)
-    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.API_KEY
+    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.API_KEY
 
 
-async def test_a_bad_key_is_not_saved_by_a_good_cookie(accounts: Accounts, session_token: str):
-    with pytest.raises(Unauthenticated, match="not known"):
-        await accounts.authenticator.recognise(replace(from_page(SAFE, session_token), api_key="forge_bad"))
+async def test_valid_cookie_does_not_rescue_an_invalid_key(accounts: Accounts, session_token: str):
+    with pytest.raises(Unauthenticated, match="Unknown API key"):
+        await accounts.authenticator.authenticate(
+            replace(from_page(SAFE, session_token), api_key="forge_bad")
+        )
 
 
-async def test_a_proxys_own_authorization_does_not_hide_the_cookie(accounts: Accounts, session_token: str):
+async def test_proxy_authorization_header_does_not_hide_the_cookie(accounts: Accounts, session_token: str):
     shown = replace(from_page(SAFE, session_token), authorization="Basic YTpi")
-    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.SESSION
+    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.SESSION
 
 
-async def test_a_session_token_is_no_api_key(accounts: Accounts, session_token: str):
-    with pytest.raises(Unauthenticated, match="not known"):
-        await accounts.authenticator.recognise(
+async def test_session_token_is_rejected_as_api_key(accounts: Accounts, session_token: str):
+    with pytest.raises(Unauthenticated, match="Unknown API key"):
+        await accounts.authenticator.authenticate(
             Credentials(kind=SAFE, authorization=f"Bearer {session_token}")
         )
 
 
 @pytest.mark.parametrize("kind", RequestKind)
 @pytest.mark.parametrize("token", [None, ""])
-async def test_nobody_is_refused(accounts: Accounts, kind: RequestKind, token: str | None):
-    with pytest.raises(Unauthenticated, match="Nobody is signed in"):
-        await accounts.authenticator.recognise(Credentials(kind=kind, session_token=token, origin=ORIGIN))
+async def test_request_without_credentials_is_rejected(
+    accounts: Accounts, kind: RequestKind, token: str | None
+):
+    with pytest.raises(Unauthenticated, match="Not signed in"):
+        await accounts.authenticator.authenticate(Credentials(kind=kind, session_token=token, origin=ORIGIN))
 
 
-def test_credentials_do_not_show_their_secrets():
+def test_repr_of_credentials_hides_secrets():
     shown = Credentials(
         kind=SAFE,
         authorization="Bearer s3cret",

@@ -2,28 +2,29 @@ import re
 
 import pytest
 
-from forge.accounts.authentication import Credentials, Recognised, RequestKind
+from forge.accounts.address import OwnAddress
+from forge.accounts.authentication import Authentication, Credentials, RequestKind
 from forge.accounts.models import ApiKey, NewKey
-from forge.accounts.owner import owner_id
-from forge.accounts.service import Accounts
+from forge.accounts.service import Accounts, owner_id
 from forge.accounts.tables import api_keys
+from forge.accounts.vault import Vault
 from forge.errors import Conflict, Denied, NotFound, Unauthenticated
 from forge.http.caller import Caller
 from forge.http.scope import CallerMethod, Scope
 from forge.kernel.hashing import hash_text
-from forge.store.engine import Store
+from forge.store.database import Store
 
 
-async def show(accounts: Accounts, key: str) -> Recognised:
+async def show(accounts: Accounts, key: str) -> Authentication:
     shown = Credentials(kind=RequestKind.UNSAFE, authorization=f"Bearer {key}")
-    return await accounts.authenticator.recognise(shown)
+    return await accounts.authenticator.authenticate(shown)
 
 
 def caller_with(*scopes: Scope) -> Caller:
     return Caller(owner_id(), "Owner", frozenset(scopes), CallerMethod.API_KEY, "a-key")
 
 
-async def test_a_new_key_is_shown_once_and_stored_as_a_hash(accounts: Accounts, owner: Caller, clock, rows):
+async def test_new_key_is_shown_once_and_stored_as_a_hash(accounts: Accounts, owner: Caller, clock, rows):
     created = await accounts.create_key(owner, NewKey(name=" CI ", scopes=[Scope.READ]))
     assert re.fullmatch(r"forge_[A-Za-z0-9_-]{43}", created.key)
     assert created.api_key == ApiKey(
@@ -39,14 +40,14 @@ async def test_a_new_key_is_shown_once_and_stored_as_a_hash(accounts: Accounts, 
     assert created.key not in repr(row) + repr(created)
 
 
-async def test_a_key_recognises_its_account_with_its_own_scopes(accounts: Accounts, owner: Caller):
+async def test_key_authenticates_its_account_with_its_scopes(accounts: Accounts, owner: Caller):
     created = await accounts.create_key(owner, NewKey(name="CI", scopes=[Scope.READ]))
-    assert await show(accounts, created.key) == Recognised(
+    assert await show(accounts, created.key) == Authentication(
         Caller(owner_id(), "Owner", frozenset({Scope.READ}), CallerMethod.API_KEY, created.api_key.id)
     )
 
 
-async def test_use_of_a_key_is_noted_at_most_once_a_minute(accounts: Accounts, owner: Caller, clock):
+async def test_use_of_a_key_is_recorded_at_most_once_a_minute(accounts: Accounts, owner: Caller, clock):
     key = (await accounts.create_key(owner, NewKey(name="CI"))).key
     first_use = clock.at
     await show(accounts, key)
@@ -58,7 +59,7 @@ async def test_use_of_a_key_is_noted_at_most_once_a_minute(accounts: Accounts, o
     assert [k.last_used_at for k in await accounts.list_keys(owner.account_id)] == [clock.at]
 
 
-async def test_a_revoked_key_says_so_and_stays_in_the_list(accounts: Accounts, owner: Caller, clock):
+async def test_revoked_key_is_rejected_and_stays_in_the_list(accounts: Accounts, owner: Caller, clock):
     created = await accounts.create_key(owner, NewKey(name="CI"))
     clock.advance(minutes=5)
     revoked = await accounts.revoke_key(owner, created.api_key.id)
@@ -68,31 +69,31 @@ async def test_a_revoked_key_says_so_and_stays_in_the_list(accounts: Accounts, o
         await show(accounts, created.key)
 
 
-async def test_an_open_connection_is_welcome_until_its_key_is_revoked(accounts: Accounts, owner: Caller):
+async def test_open_connection_ends_when_its_key_is_revoked(accounts: Accounts, owner: Caller):
     created = await accounts.create_key(owner, NewKey(name="CI"))
     caller = (await show(accounts, created.key)).caller
-    await accounts.check_still_welcome(caller)
+    await accounts.check_credential(caller)
     await accounts.revoke_key(owner, created.api_key.id)
-    with pytest.raises(Unauthenticated, match="has ended"):
-        await accounts.check_still_welcome(caller)
+    with pytest.raises(Unauthenticated, match="no longer valid"):
+        await accounts.check_credential(caller)
 
 
-async def test_a_key_is_revoked_once(accounts: Accounts, owner: Caller):
+async def test_key_is_revoked_once(accounts: Accounts, owner: Caller):
     created = await accounts.create_key(owner, NewKey(name="CI"))
     await accounts.revoke_key(owner, created.api_key.id)
-    with pytest.raises(Conflict, match="has been revoked before"):
+    with pytest.raises(Conflict, match="is already revoked"):
         await accounts.revoke_key(owner, created.api_key.id)
 
 
 @pytest.mark.parametrize("key_id", ["nope", "0" * 36, "\x00", "é"])
-async def test_an_unknown_key_cannot_be_revoked(accounts: Accounts, owner: Caller, key_id: str):
+async def test_unknown_key_cannot_be_revoked(accounts: Accounts, owner: Caller, key_id: str):
     with pytest.raises(NotFound, match="no such API key"):
         await accounts.revoke_key(owner, key_id)
 
 
 @pytest.mark.parametrize("key", ["forge_unknown", "", "é", "\x00"])
-async def test_an_unknown_key_is_refused(accounts: Accounts, key: str):
-    with pytest.raises(Unauthenticated, match="not known"):
+async def test_unknown_key_is_rejected(accounts: Accounts, key: str):
+    with pytest.raises(Unauthenticated, match="Unknown API key"):
         await show(accounts, key)
 
 
@@ -106,7 +107,7 @@ async def test_an_unknown_key_is_refused(accounts: Accounts, key: str):
         (Scope.ADMIN, [Scope.ADMIN], True),
     ],
 )
-async def test_a_key_makes_and_revokes_no_key_with_more_scope_than_its_own(
+async def test_key_cannot_create_or_revoke_keys_with_more_scopes(
     accounts: Accounts, owner: Caller, own: Scope, wanted: list[Scope], allowed: bool
 ):
     existing = (await accounts.create_key(owner, NewKey(name="other", scopes=wanted))).api_key
@@ -122,17 +123,17 @@ async def test_a_key_makes_and_revokes_no_key_with_more_scope_than_its_own(
     assert await accounts.list_keys(owner.account_id) == [existing]
 
 
-async def test_each_start_replaces_the_local_key_of_its_machine(accounts: Accounts):
+async def test_start_replaces_the_local_key_of_its_machine(accounts: Accounts):
     first = await accounts.replace_local_key("laptop:/home/ada/.forge")
     other = await accounts.replace_local_key("laptop:/srv/forge")
     second = await accounts.replace_local_key("laptop:/home/ada/.forge")
     assert (await show(accounts, second)).caller.scopes == {Scope.ADMIN}
     assert (await show(accounts, other)).caller.scopes == {Scope.ADMIN}
-    with pytest.raises(Unauthenticated, match="not known"):
+    with pytest.raises(Unauthenticated, match="Unknown API key"):
         await show(accounts, first)
 
 
-async def test_local_keys_are_not_among_those_people_manage(accounts: Accounts, owner: Caller, rows):
+async def test_local_keys_are_not_listed(accounts: Accounts, owner: Caller, rows):
     await accounts.replace_local_key("laptop:/home/ada/.forge")
     [row] = await rows(api_keys)
     assert await accounts.list_keys(owner.account_id) == []
@@ -140,8 +141,6 @@ async def test_local_keys_are_not_among_those_people_manage(accounts: Accounts, 
         await accounts.revoke_key(owner, row["id"])
 
 
-async def test_a_local_key_can_be_made_before_anyone_asked_for_the_owner(store: Store):
-    from forge.accounts.keys import replace_local_key
-
-    async with store.begin() as tx:
-        assert (await replace_local_key(tx, "laptop")).startswith("forge_")
+async def test_local_key_can_be_created_before_the_owner(store: Store, vault: Vault, address: OwnAddress):
+    accounts = Accounts(store, vault, address, session_days=30)
+    assert (await accounts.replace_local_key("laptop")).startswith("forge_")

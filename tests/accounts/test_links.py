@@ -2,8 +2,7 @@ import anyio
 import pytest
 
 from forge.accounts.models import LoginLink
-from forge.accounts.owner import owner_id
-from forge.accounts.service import Accounts
+from forge.accounts.service import Accounts, owner_id
 from forge.accounts.sessions import OpenedSession
 from forge.accounts.tables import login_links, sessions
 from forge.errors import ForgeError, Gone, Unauthenticated
@@ -14,14 +13,14 @@ def token_in(url: str) -> str:
     return url.partition("#token=")[2]
 
 
-async def test_a_link_opens_a_session_of_the_owner(accounts: Accounts):
+async def test_link_opens_a_session_of_the_owner(accounts: Accounts):
     link = await accounts.create_login_link(owner_id())
     opened = await accounts.log_in(token_in(link.url))
     assert opened.account == await accounts.account(owner_id())
     assert len(opened.token) == 43
 
 
-async def test_only_the_hash_of_a_link_and_of_a_session_is_stored(accounts: Accounts, rows):
+async def test_links_and_sessions_are_stored_as_hashes(accounts: Accounts, rows):
     link = await accounts.create_login_link(owner_id())
     opened = await accounts.log_in(token_in(link.url))
     [stored_link], [stored_session] = await rows(login_links), await rows(sessions)
@@ -31,7 +30,7 @@ async def test_only_the_hash_of_a_link_and_of_a_session_is_stored(accounts: Acco
     assert opened.token not in repr(stored_session) + repr(opened)
 
 
-async def test_a_link_works_for_fifteen_minutes(accounts: Accounts, clock):
+async def test_link_expires_after_fifteen_minutes(accounts: Accounts, clock):
     made_at = clock.at
     link = await accounts.create_login_link(owner_id())
     assert (link.expires_at - made_at).total_seconds() == 15 * 60
@@ -41,25 +40,25 @@ async def test_a_link_works_for_fifteen_minutes(accounts: Accounts, clock):
     assert refused.value.hint == "Get a new one in the terminal: forge login --link"
 
 
-async def test_a_link_works_in_its_last_second(accounts: Accounts, clock):
+async def test_link_is_valid_until_its_last_second(accounts: Accounts, clock):
     link = await accounts.create_login_link(owner_id())
     clock.advance(minutes=14, seconds=59)
     assert await accounts.log_in(token_in(link.url))
 
 
-async def test_a_link_works_once(accounts: Accounts):
+async def test_link_works_once(accounts: Accounts):
     link = await accounts.create_login_link(owner_id())
     await accounts.log_in(token_in(link.url))
     with pytest.raises(Gone, match="has been used"):
         await accounts.log_in(token_in(link.url))
 
 
-async def test_an_unknown_link_is_refused(accounts: Accounts):
-    with pytest.raises(Unauthenticated, match="not known"):
+async def test_unknown_link_is_rejected(accounts: Accounts):
+    with pytest.raises(Unauthenticated, match="Unknown login link"):
         await accounts.log_in("nonsense")
 
 
-async def test_of_many_uses_at_once_exactly_one_wins(accounts: Accounts, rows, link_token):
+async def test_concurrent_uses_of_a_link_succeed_once(accounts: Accounts, rows, link_token):
     token = await link_token()
     opened: list[OpenedSession] = []
     refused: list[ForgeError] = []
@@ -78,14 +77,14 @@ async def test_of_many_uses_at_once_exactly_one_wins(accounts: Accounts, rows, l
     assert len(await rows(sessions)) == 1
 
 
-async def test_old_links_are_swept_when_a_new_one_is_made(accounts: Accounts, clock, rows):
+async def test_creating_a_link_deletes_old_ones(accounts: Accounts, clock, rows):
     await accounts.create_login_link(owner_id())
     clock.advance(days=8)
     link = await accounts.create_login_link(owner_id())
     assert [row["token_hash"] for row in await rows(login_links)] == [hash_text(token_in(link.url))]
 
 
-async def test_a_link_leads_to_the_address_it_was_asked_under(accounts: Accounts):
+async def test_link_uses_the_requested_address(accounts: Accounts):
     async def start_of(host: str | None) -> str:
         link: LoginLink = await accounts.create_login_link(owner_id(), host)
         return link.url.partition("#")[0]

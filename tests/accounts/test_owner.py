@@ -1,13 +1,12 @@
 import anyio
 
 from forge.accounts.models import Account, Role
-from forge.accounts.owner import ensure_owner, owner_id
-from forge.accounts.service import Accounts
+from forge.accounts.service import Accounts, ensure_owner, owner_id
 from forge.accounts.tables import accounts as accounts_table
-from forge.store.engine import Store
+from forge.store.database import Store
 
 
-async def test_the_first_start_makes_the_owner_and_later_ones_find_it(store: Store):
+async def test_first_start_creates_the_owner_and_later_starts_find_it(store: Store):
     async with store.begin() as tx:
         first = await ensure_owner(tx)
     async with store.begin() as tx:
@@ -17,7 +16,7 @@ async def test_the_first_start_makes_the_owner_and_later_ones_find_it(store: Sto
     )
 
 
-async def test_many_first_starts_at_once_make_one_owner(store: Store, rows):
+async def test_concurrent_first_starts_create_one_owner(store: Store, rows):
     made: list[Account] = []
 
     async def start() -> None:
@@ -31,7 +30,7 @@ async def test_many_first_starts_at_once_make_one_owner(store: Store, rows):
     assert [row["id"] for row in await rows(accounts_table)] == [owner_id()]
 
 
-async def test_a_new_name_survives_the_next_start(accounts: Accounts):
+async def test_renaming_the_owner_survives_a_restart(accounts: Accounts):
     renamed = await accounts.rename(owner_id(), "Ada")
     assert await accounts.ensure_owner() == renamed == await accounts.account(owner_id())
     assert renamed.name == "Ada"

@@ -11,17 +11,16 @@ from fastapi.responses import JSONResponse
 
 from forge.accounts.address import OwnAddress
 from forge.accounts.models import NewKey
-from forge.accounts.owner import owner_id
-from forge.accounts.recognition import authenticate
+from forge.accounts.request_authentication import authenticate
 from forge.accounts.routes import router
-from forge.accounts.service import Accounts
+from forge.accounts.service import Accounts, owner_id
 from forge.accounts.tokens import csrf_token
 from forge.accounts.vault import Vault
 from forge.errors import ForgeError, Invalid
 from forge.http.caller import Caller
 from forge.http.envelope import failure
 from forge.http.scope import Scope
-from forge.store.engine import Store
+from forge.store.database import Store
 
 HOST = "localhost:8000"
 ORIGIN = f"http://{HOST}"
@@ -80,7 +79,7 @@ def code(response: httpx2.Response) -> tuple[int, str]:
     return response.status_code, response.json()["errors"][0]["code"]
 
 
-async def test_a_link_becomes_a_session_and_the_session_ends(client: httpx2.AsyncClient, accounts: Accounts):
+async def test_link_opens_a_session_that_can_be_ended(client: httpx2.AsyncClient, accounts: Accounts):
     link = await accounts.create_login_link(owner_id())
     answer = await client.post("/login", json={"token": token_in(link.url)})
     assert data(answer) == (await accounts.account(owner_id())).model_dump(mode="json")
@@ -97,7 +96,7 @@ async def test_a_link_becomes_a_session_and_the_session_ends(client: httpx2.Asyn
     assert code(await client.get("/me")) == (401, "unauthenticated")
 
 
-async def test_a_link_used_twice_is_gone_and_an_unknown_one_unauthenticated(
+async def test_used_link_is_gone_and_unknown_link_is_unauthenticated(
     client: httpx2.AsyncClient, accounts: Accounts, link_token
 ):
     token = await link_token()
@@ -106,7 +105,7 @@ async def test_a_link_used_twice_is_gone_and_an_unknown_one_unauthenticated(
     assert code(await client.post("/login", json={"token": "nonsense"})) == (401, "unauthenticated")
 
 
-async def test_cookies_are_secure_when_the_public_address_is(
+async def test_cookies_are_secure_if_the_public_url_is_https(
     app: FastAPI, client: httpx2.AsyncClient, store: Store, vault: Vault, clock
 ):
     address = OwnAddress("127.0.0.1", 8000, "forgehost", "https://forge.example.com")
@@ -117,14 +116,14 @@ async def test_cookies_are_secure_when_the_public_address_is(
     assert ["; Secure" in cookie for cookie in answer.headers.get_list("set-cookie")] == [True, True]
 
 
-async def test_cookies_are_secure_when_the_request_is(client: httpx2.AsyncClient, accounts: Accounts):
+async def test_cookies_are_secure_if_the_request_is_https(client: httpx2.AsyncClient, accounts: Accounts):
     link = await accounts.create_login_link(owner_id())
     body = {"token": token_in(link.url)}
     answer = await client.post(f"https://{HOST}/api/v1/login", json=body)
     assert ["; Secure" in cookie for cookie in answer.headers.get_list("set-cookie")] == [True, True]
 
 
-async def test_a_page_of_ours_changes_things_and_a_page_elsewhere_does_not(page: httpx2.AsyncClient):
+async def test_own_page_can_change_data_and_foreign_page_cannot(page: httpx2.AsyncClient):
     assert data(await page.patch("/me", json={"name": " Ada "}))["name"] == "Ada"
     for headers in ({"Origin": "https://evil.example"}, {"X-CSRF-Token": "0"}):
         assert code(await page.patch("/me", json={"name": "Eve"}, headers=headers)) == (403, "denied")
@@ -133,7 +132,7 @@ async def test_a_page_of_ours_changes_things_and_a_page_elsewhere_does_not(page:
     assert data(await page.get("/me"))["account"]["name"] == "Ada"
 
 
-async def test_a_rotated_token_is_left_for_the_middleware_but_not_after_logout(
+async def test_rotated_token_is_passed_to_the_middleware_except_after_logout(
     app: FastAPI, page: httpx2.AsyncClient, clock
 ):
     left: list[str | None] = []
@@ -151,7 +150,7 @@ async def test_a_rotated_token_is_left_for_the_middleware_but_not_after_logout(
     assert [token is not None for token in left] == [False, True, False]
 
 
-async def test_the_life_of_a_key_over_http(page: httpx2.AsyncClient):
+async def test_api_key_lifecycle_over_http(page: httpx2.AsyncClient):
     created = data(await page.post("/keys", json={"name": "CI", "scopes": ["read"]}), 201)
     shown = created["api_key"]
     assert data(await page.get("/keys")) == [shown]
@@ -163,7 +162,7 @@ async def test_the_life_of_a_key_over_http(page: httpx2.AsyncClient):
     assert code(await page.get("/me", headers={"X-API-Key": created["key"]})) == (401, "unauthenticated")
 
 
-async def test_the_life_of_a_secret_over_http(page: httpx2.AsyncClient, accounts: Accounts, clock):
+async def test_secret_lifecycle_over_http(page: httpx2.AsyncClient, accounts: Accounts, clock):
     shown = {
         "name": "API_KEY",
         "scope": "bot:atlas",
@@ -200,7 +199,7 @@ async def test_the_life_of_a_secret_over_http(page: httpx2.AsyncClient, accounts
         ("POST", "/login", {"token": ""}),
     ],
 )
-async def test_what_breaks_a_rule_is_refused(page: httpx2.AsyncClient, method: str, path: str, body: Any):
+async def test_invalid_body_is_rejected(page: httpx2.AsyncClient, method: str, path: str, body: Any):
     assert code(await page.request(method, path, json=body)) == (422, "invalid")
 
 
@@ -213,7 +212,7 @@ async def test_what_breaks_a_rule_is_refused(page: httpx2.AsyncClient, method: s
         ("POST", "/keys", "name"),
     ],
 )
-async def test_half_a_character_is_refused(page: httpx2.AsyncClient, method: str, path: str, field: str):
+async def test_unpaired_surrogate_is_rejected(page: httpx2.AsyncClient, method: str, path: str, field: str):
     body = f'{{"{field}": "abc\\ud800"}}'
     answer = await page.request(method, path, content=body, headers={"Content-Type": "application/json"})
     assert code(answer) == (422, "invalid")
@@ -238,7 +237,7 @@ READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
     ],
 )
 @pytest.mark.parametrize("scope", Scope)
-async def test_each_route_needs_its_scope(
+async def test_route_requires_its_scope(
     client: httpx2.AsyncClient,
     accounts: Accounts,
     owner: Caller,
@@ -254,12 +253,12 @@ async def test_each_route_needs_its_scope(
     assert (answer.status_code == 403) is (needs not in scope.included)
 
 
-async def test_a_key_has_no_session_to_end(client: httpx2.AsyncClient, accounts: Accounts, owner: Caller):
+async def test_logout_with_a_key_is_rejected(client: httpx2.AsyncClient, accounts: Accounts, owner: Caller):
     await with_key(client, accounts, owner, Scope.READ)
     assert code(await client.post("/logout")) == (409, "conflict")
 
 
-async def test_a_login_link_made_over_http_opens_a_session(
+async def test_login_link_created_over_http_opens_a_session(
     client: httpx2.AsyncClient, accounts: Accounts, clock
 ):
     client.headers["X-API-Key"] = await accounts.replace_local_key("laptop")

@@ -1,9 +1,8 @@
 import anyio
 import pytest
 
-from forge.accounts.authentication import Credentials, Recognised, RequestKind
-from forge.accounts.owner import owner_id
-from forge.accounts.service import Accounts
+from forge.accounts.authentication import Authentication, Credentials, RequestKind
+from forge.accounts.service import Accounts, owner_id
 from forge.accounts.tables import sessions
 from forge.accounts.tokens import csrf_token
 from forge.errors import ForgeError, Unauthenticated
@@ -13,7 +12,7 @@ from forge.http.scope import CallerMethod, Scope
 ORIGIN = "http://localhost:8000"
 
 
-async def show(accounts: Accounts, token: str, kind: RequestKind = RequestKind.SAFE) -> Recognised:
+async def show(accounts: Accounts, token: str, kind: RequestKind = RequestKind.SAFE) -> Authentication:
     shown = Credentials(
         kind=kind,
         session_token=token,
@@ -21,7 +20,7 @@ async def show(accounts: Accounts, token: str, kind: RequestKind = RequestKind.S
         origin=ORIGIN,
         allowed_origins=frozenset({ORIGIN}),
     )
-    return await accounts.authenticator.recognise(shown)
+    return await accounts.authenticator.authenticate(shown)
 
 
 @pytest.fixture
@@ -34,21 +33,21 @@ async def rotated(accounts: Accounts, clock, sign_in) -> tuple[str, str]:
     return old, new
 
 
-async def test_a_session_of_the_owner_may_do_everything(accounts: Accounts, rows, sign_in):
+async def test_owner_session_has_all_scopes(accounts: Accounts, rows, sign_in):
     token = await sign_in()
     [row] = await rows(sessions)
-    assert await show(accounts, token) == Recognised(
+    assert await show(accounts, token) == Authentication(
         Caller(owner_id(), "Owner", frozenset({Scope.ADMIN}), CallerMethod.SESSION, row["id"])
     )
 
 
-async def test_a_token_is_kept_for_an_hour(accounts: Accounts, clock, sign_in):
+async def test_token_is_not_rotated_within_an_hour(accounts: Accounts, clock, sign_in):
     token = await sign_in()
     clock.advance(hours=1)
     assert (await show(accounts, token)).new_session_token is None
 
 
-async def test_an_older_token_is_replaced_and_the_new_one_goes_on(
+async def test_old_token_is_rotated_and_the_new_one_works(
     rotated: tuple[str, str], accounts: Accounts, clock
 ):
     old, new = rotated
@@ -58,7 +57,7 @@ async def test_an_older_token_is_replaced_and_the_new_one_goes_on(
     assert after.new_session_token is None
 
 
-async def test_the_replaced_token_is_good_for_a_minute_and_leads_to_the_same_new_one(
+async def test_replaced_token_is_valid_for_a_minute_and_gets_the_same_new_one(
     rotated: tuple[str, str], accounts: Accounts, clock
 ):
     old, new = rotated
@@ -66,7 +65,7 @@ async def test_the_replaced_token_is_good_for_a_minute_and_leads_to_the_same_new
     assert (await show(accounts, old)).new_session_token == new
 
 
-async def test_a_late_replay_of_the_replaced_token_ends_the_session_for_both(
+async def test_late_replay_of_a_replaced_token_ends_the_session(
     rotated: tuple[str, str], accounts: Accounts, clock, rows
 ):
     old, new = rotated
@@ -80,9 +79,7 @@ async def test_a_late_replay_of_the_replaced_token_ends_the_session_for_both(
         await show(accounts, new)
 
 
-async def test_a_new_token_that_never_arrived_is_handed_out_again_however_late(
-    rotated: tuple[str, str], accounts: Accounts, clock
-):
+async def test_lost_new_token_is_issued_again(rotated: tuple[str, str], accounts: Accounts, clock):
     """The answer was lost, or the lid was shut on it: nobody is signed out for that."""
     old, new = rotated
     clock.advance(hours=10)
@@ -97,7 +94,7 @@ async def test_a_new_token_that_never_arrived_is_handed_out_again_however_late(
         await show(accounts, old)
 
 
-async def test_a_clock_that_is_set_back_neither_prolongs_the_minute_nor_costs_a_write_per_request(
+async def test_clock_set_back_neither_extends_the_grace_minute_nor_writes_per_request(
     rotated: tuple[str, str], accounts: Accounts, clock, rows
 ):
     old, new = rotated
@@ -111,10 +108,10 @@ async def test_a_clock_that_is_set_back_neither_prolongs_the_minute_nor_costs_a_
         await show(accounts, old)
 
 
-async def test_requests_at_the_same_time_all_get_the_same_new_token(accounts: Accounts, clock, sign_in):
+async def test_concurrent_requests_get_the_same_new_token(accounts: Accounts, clock, sign_in):
     old = await sign_in()
     clock.advance(hours=2)
-    answers: list[Recognised] = []
+    answers: list[Authentication] = []
 
     async def request() -> None:
         answers.append(await show(accounts, old))
@@ -127,7 +124,7 @@ async def test_requests_at_the_same_time_all_get_the_same_new_token(accounts: Ac
     assert (await show(accounts, answers[0].new_session_token)).new_session_token is None
 
 
-async def test_a_token_two_rotations_old_is_unknown(rotated: tuple[str, str], accounts: Accounts, clock):
+async def test_token_from_two_rotations_ago_is_unknown(rotated: tuple[str, str], accounts: Accounts, clock):
     oldest, old = rotated
     clock.advance(hours=2)
     new = (await show(accounts, old)).new_session_token
@@ -137,14 +134,14 @@ async def test_a_token_two_rotations_old_is_unknown(rotated: tuple[str, str], ac
     assert await show(accounts, new)
 
 
-async def test_a_socket_never_replaces_the_token(accounts: Accounts, clock, sign_in):
+async def test_websocket_never_rotates_the_token(accounts: Accounts, clock, sign_in):
     token = await sign_in()
     clock.advance(hours=5)
     assert (await show(accounts, token, RequestKind.WEBSOCKET)).new_session_token is None
     assert (await show(accounts, token)).new_session_token is not None
 
 
-async def test_a_forged_request_does_not_replace_the_token(accounts: Accounts, clock, rows, sign_in):
+async def test_forged_request_does_not_rotate_the_token(accounts: Accounts, clock, rows, sign_in):
     token = await sign_in()
     clock.advance(hours=5)
     before = await rows(sessions)
@@ -156,18 +153,18 @@ async def test_a_forged_request_does_not_replace_the_token(accounts: Accounts, c
         allowed_origins=frozenset({ORIGIN}),
     )
     with pytest.raises(ForgeError, match="X-CSRF-Token"):
-        await accounts.authenticator.recognise(forged)
+        await accounts.authenticator.authenticate(forged)
     assert await rows(sessions) == before
 
 
-async def test_a_session_ends_after_thirty_days_without_use(accounts: Accounts, clock, sign_in):
+async def test_session_expires_after_thirty_days_without_use(accounts: Accounts, clock, sign_in):
     token = await sign_in()
     clock.advance(days=30)
     with pytest.raises(Unauthenticated, match="has expired"):
         await show(accounts, token)
 
 
-async def test_a_session_in_use_lives_on(accounts: Accounts, clock, sign_in):
+async def test_used_session_does_not_expire(accounts: Accounts, clock, sign_in):
     token = await sign_in()
     for _ in range(4):
         clock.advance(days=20)
@@ -175,7 +172,7 @@ async def test_a_session_in_use_lives_on(accounts: Accounts, clock, sign_in):
     assert await show(accounts, token)
 
 
-async def test_use_moves_the_expiry_at_most_once_a_minute(accounts: Accounts, clock, rows, sign_in):
+async def test_use_extends_the_session_at_most_once_a_minute(accounts: Accounts, clock, rows, sign_in):
     token = await sign_in()
     opened_at = clock.at
     clock.advance(seconds=59)
@@ -188,7 +185,7 @@ async def test_use_moves_the_expiry_at_most_once_a_minute(accounts: Accounts, cl
     assert (row["expires_at"] - clock.at).days == 30
 
 
-async def test_logging_out_ends_the_session(accounts: Accounts, rows, sign_in):
+async def test_logout_ends_the_session(accounts: Accounts, rows, sign_in):
     token = await sign_in()
     await accounts.log_out((await show(accounts, token)).caller)
     assert await rows(sessions) == []
@@ -196,15 +193,15 @@ async def test_logging_out_ends_the_session(accounts: Accounts, rows, sign_in):
         await show(accounts, token)
 
 
-async def test_an_open_connection_is_welcome_until_its_session_ends(accounts: Accounts, clock, sign_in):
+async def test_open_connection_ends_with_its_session(accounts: Accounts, clock, sign_in):
     caller = (await show(accounts, await sign_in())).caller
-    await accounts.check_still_welcome(caller)
+    await accounts.check_credential(caller)
     clock.advance(days=30)
-    with pytest.raises(Unauthenticated, match="has ended"):
-        await accounts.check_still_welcome(caller)
+    with pytest.raises(Unauthenticated, match="no longer valid"):
+        await accounts.check_credential(caller)
 
 
-async def test_expired_sessions_are_swept_at_the_next_login(accounts: Accounts, clock, rows, sign_in):
+async def test_login_deletes_expired_sessions(accounts: Accounts, clock, rows, sign_in):
     await sign_in()
     clock.advance(days=31)
     await sign_in()

@@ -10,12 +10,12 @@ from forge.accounts.models import SecretView
 from forge.accounts.tables import secrets
 from forge.accounts.vault import Vault
 from forge.errors import Conflict, Invalid, NotFound
-from forge.store.engine import Store
+from forge.store.database import Store
 
 VALUE = SecretStr("sk-ant-plaintext-abcd")
 
 
-async def test_a_secret_comes_out_as_it_went_in(vault: Vault, clock):
+async def test_secret_is_returned_unchanged(vault: Vault, clock):
     shown = await vault.set("API_KEY", VALUE)
     assert shown == SecretView(
         name="API_KEY", scope="", last_four="abcd", updated_at=clock.at, source="vault"
@@ -31,7 +31,7 @@ async def test_any_text_can_be_a_secret(vault: Vault, value: str):
     assert (await vault.resolve("NAME", "bot:atlas")).get_secret_value() == value
 
 
-async def test_setting_again_replaces_the_value_and_keeps_the_birthday(vault: Vault, clock, rows):
+async def test_setting_a_secret_again_keeps_its_creation_time(vault: Vault, clock, rows):
     made_at = clock.at
     await vault.set("API_KEY", VALUE)
     [before] = await rows(secrets)
@@ -43,21 +43,19 @@ async def test_setting_again_replaces_the_value_and_keeps_the_birthday(vault: Va
     assert (await vault.resolve("API_KEY")).get_secret_value() == "a new value 1234"
 
 
-async def test_the_same_value_is_never_the_same_ciphertext(vault: Vault, rows):
+async def test_same_secret_is_encrypted_differently(vault: Vault, rows):
     await vault.set("ONE", VALUE)
     await vault.set("TWO", VALUE)
     first, second = await rows(secrets)
     assert (first["nonce"], first["ciphertext"]) != (second["nonce"], second["ciphertext"])
 
 
-async def test_the_database_holds_no_plaintext(vault: Vault, rows):
+async def test_database_contains_no_plaintext(vault: Vault, rows):
     await vault.set("API_KEY", VALUE)
     assert "plaintext" not in repr(await rows(secrets))
 
 
-async def test_the_environment_comes_before_the_scope_and_the_scope_before_everyone(
-    store: Store, vault: Vault, vault_key
-):
+async def test_environment_precedes_scope_and_scope_precedes_shared(store: Store, vault: Vault, vault_key):
     await vault.set("A_TOKEN", SecretStr("everyone"))
     assert (await vault.resolve("A_TOKEN", "bot:atlas")).get_secret_value() == "everyone"
     await vault.set("A_TOKEN", SecretStr("atlas only"), "bot:atlas")
@@ -70,7 +68,7 @@ async def test_the_environment_comes_before_the_scope_and_the_scope_before_every
     assert (await with_empty.resolve("A_TOKEN", "bot:atlas")).get_secret_value() == "atlas only"
 
 
-async def test_what_would_be_opened_can_be_looked_at(store: Store, vault: Vault, vault_key):
+async def test_find_returns_the_view_of_the_resolved_secret(store: Store, vault: Vault, vault_key):
     await vault.set("KEY", SecretStr("of everyone"))
     await vault.set("KEY", SecretStr("of atlas only"), "bot:atlas")
     outside = Vault(store, vault_key, environment={"KEY": "from outside"}, known_names=["KEY"])
@@ -92,7 +90,7 @@ async def test_what_would_be_opened_can_be_looked_at(store: Store, vault: Vault,
 @pytest.mark.parametrize(
     "name", ["PATH", "HOME", "DATABASE_URL", "FORGE_DATABASE_URL", "FORGE_API_KEY", "forge_api_key", "_TOKEN"]
 )
-async def test_what_is_no_secret_of_the_environment_is_not_found_there(store: Store, vault_key, name: str):
+async def test_environment_variable_that_is_no_secret_is_not_found(store: Store, vault_key, name: str):
     vault = Vault(store, vault_key, environment={name: "not for you"}, known_names=["FORGE_API_KEY"])
     with pytest.raises(NotFound) as missing:
         await vault.resolve(name)
@@ -102,14 +100,14 @@ async def test_what_is_no_secret_of_the_environment_is_not_found_there(store: St
     assert await vault.resolve(name) == VALUE
 
 
-async def test_a_scoped_secret_is_nobody_elses(vault: Vault):
+async def test_scoped_secret_is_not_found_in_other_scopes(vault: Vault):
     await vault.set("KEY", VALUE, "bot:atlas")
     for scope in ("", "bot:other"):
         with pytest.raises(NotFound):
             await vault.resolve("KEY", scope)
 
 
-async def test_a_missing_secret_says_what_to_set(store: Store, vault_key):
+async def test_missing_secret_error_says_what_to_set(store: Store, vault_key):
     vault = Vault(store, vault_key, environment={"GITHUB_TOKEN": ""})
     with pytest.raises(NotFound) as missing:
         await vault.resolve("GITHUB_TOKEN", "bot:atlas")
@@ -119,9 +117,7 @@ async def test_a_missing_secret_says_what_to_set(store: Store, vault_key):
     )
 
 
-async def test_the_list_shows_last_four_only_and_well_known_names_of_the_environment(
-    store: Store, clock, vault_key
-):
+async def test_list_shows_last_four_characters_and_known_environment_names(store: Store, clock, vault_key):
     environment = {"ANTHROPIC_API_KEY": "from-the-shell-wxyz", "PATH": "/usr/bin", "SHORT": "1234567"}
     vault = Vault(
         store,
@@ -145,7 +141,7 @@ async def test_the_list_shows_last_four_only_and_well_known_names_of_the_environ
     assert await vault.list("bot:atlas") == [scoped]
 
 
-async def test_a_removed_secret_is_gone(vault: Vault):
+async def test_removed_secret_is_gone(vault: Vault):
     shown = await vault.set("KEY", VALUE, "bot:atlas")
     with pytest.raises(NotFound, match="no secret KEY"):
         await vault.remove("KEY")
@@ -154,35 +150,37 @@ async def test_a_removed_secret_is_gone(vault: Vault):
         await vault.remove("KEY", "bot:atlas")
 
 
-async def test_another_key_does_not_open_the_vault(store: Store, vault: Vault):
+async def test_wrong_vault_key_is_rejected(store: Store, vault: Vault):
     await vault.set("KEY", VALUE)
     other = Vault(store, SecretBytes(b"x" * 32), environment={})
-    with pytest.raises(Conflict, match="The vault key does not fit the secret KEY") as refused:
+    with pytest.raises(Conflict, match="The vault key cannot decrypt the secret KEY") as refused:
         await other.resolve("KEY")
     assert VALUE.get_secret_value() not in "".join(traceback.format_exception(refused.value))
 
 
 @pytest.mark.parametrize("column", ["ciphertext", "nonce"])
 @pytest.mark.parametrize("tamper", ["flip", "cut", "empty"])
-async def test_a_changed_row_does_not_open(store: Store, vault: Vault, column: str, tamper: str, rows):
+async def test_changed_row_cannot_be_decrypted(store: Store, vault: Vault, column: str, tamper: str, rows):
     await vault.set("KEY", VALUE)
     old = (await rows(secrets))[0][column]
     new = {"flip": bytes([old[0] ^ 1]) + old[1:], "cut": old[:-1], "empty": b""}[tamper]
     await _change(store, **{column: new})
-    with pytest.raises(Conflict, match="does not fit"):
+    with pytest.raises(Conflict, match="cannot decrypt"):
         await vault.resolve("KEY")
 
 
 @pytest.mark.parametrize("moved", [{"name": "OTHER"}, {"scope": "bot:atlas"}])
-async def test_a_row_moved_to_another_place_does_not_open(store: Store, vault: Vault, moved: dict[str, str]):
+async def test_row_moved_to_another_name_cannot_be_decrypted(
+    store: Store, vault: Vault, moved: dict[str, str]
+):
     await vault.set("KEY", VALUE)
     await _change(store, **moved)
-    with pytest.raises(Conflict, match="does not fit"):
+    with pytest.raises(Conflict, match="cannot decrypt"):
         await vault.resolve(moved.get("name", "KEY"), moved.get("scope", ""))
 
 
 @pytest.mark.parametrize("name", ["", "1A", "A B", "../x", "A\n", "A\x00", "a" * 129, "é"])
-async def test_a_bad_name_is_refused(vault: Vault, name: str):
+async def test_invalid_secret_name_is_rejected(vault: Vault, name: str):
     for attempt in (vault.resolve(name), vault.remove(name), vault.set(name, VALUE)):
         with pytest.raises(Invalid) as refused:
             await attempt
@@ -192,37 +190,37 @@ async def test_a_bad_name_is_refused(vault: Vault, name: str):
 @pytest.mark.parametrize(
     "scope", ["bot", "bot:", "Bot:a", "bot:a b", "bot:a\n", "bot:\x00", "bot:" + "a" * 65]
 )
-async def test_a_bad_scope_is_refused(vault: Vault, scope: str):
+async def test_invalid_secret_scope_is_rejected(vault: Vault, scope: str):
     with pytest.raises(Invalid) as refused:
         await vault.set("KEY", VALUE, scope)
     assert refused.value.field == "scope"
 
 
 @pytest.mark.parametrize("length", [0, 65_537])
-async def test_a_value_of_a_bad_length_is_refused_without_showing_it(vault: Vault, length: int):
+async def test_secret_of_invalid_length_is_rejected_without_showing_it(vault: Vault, length: int):
     with pytest.raises(Invalid) as refused:
         await vault.set("KEY", SecretStr("v" * length))
-    assert refused.value.message == "A secret has 1 to 65536 characters."
+    assert refused.value.message == "A secret must have 1 to 65536 characters."
 
 
-async def test_a_value_that_is_no_text_is_refused_without_showing_it(vault: Vault):
+async def test_secret_with_invalid_text_is_rejected_without_showing_it(vault: Vault):
     with pytest.raises(Invalid) as refused:
         await vault.set("KEY", SecretStr(VALUE.get_secret_value() + "\ud800"))
     assert "plaintext" not in "".join(traceback.format_exception(refused.value))
 
 
 @pytest.mark.parametrize("value", ["a secret\n", "a secret\x00", "short"])
-async def test_characters_that_cannot_be_seen_are_not_shown(vault: Vault, value: str):
+async def test_unprintable_last_characters_are_not_shown(vault: Vault, value: str):
     assert (await vault.set("KEY", SecretStr(value))).last_four == ""
     assert (await vault.resolve("KEY")).get_secret_value() == value
 
 
-async def test_the_longest_value_is_taken(vault: Vault):
+async def test_longest_secret_is_accepted(vault: Vault):
     await vault.set("KEY", SecretStr("v" * 65_536))
     assert len(await vault.resolve("KEY")) == 65_536
 
 
-async def test_nothing_shows_a_secret_in_its_repr(vault: Vault, vault_key):
+async def test_repr_hides_secrets(vault: Vault, vault_key):
     await vault.set("KEY", VALUE)
     shown = [vault, vars(vault), await vault.list(), await vault.resolve("KEY"), vault_key]
     assert "plaintext" not in repr(shown)

@@ -17,7 +17,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "forge" / "vault.key"
 
 
-def test_the_first_start_makes_a_key_only_its_owner_can_read(path: Path):
+def test_first_start_creates_a_private_key_file(path: Path):
     key = vault_key_from_file(path)
     assert len(key.get_secret_value()) == 32
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -27,7 +27,7 @@ def test_the_first_start_makes_a_key_only_its_owner_can_read(path: Path):
     assert key.get_secret_value().hex() not in repr(key)
 
 
-def test_many_first_starts_at_once_agree_on_one_key(tmp_path: Path):
+def test_concurrent_first_starts_create_one_key(tmp_path: Path):
     for attempt in range(30):
         path = tmp_path / str(attempt) / "vault.key"
         together = Barrier(8)
@@ -43,17 +43,17 @@ def test_many_first_starts_at_once_agree_on_one_key(tmp_path: Path):
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o610])
-def test_a_key_that_others_can_reach_is_refused_with_the_command_to_run(path: Path, mode: int):
+def test_vault_key_readable_by_others_is_rejected_with_a_fix(path: Path, mode: int):
     vault_key_from_file(path)
     path.chmod(mode)
     with pytest.raises(ConfigError) as refused:
         vault_key_from_file(path)
-    assert refused.value.problems == [f"The vault key {path} can be read by others (mode {mode:04o})."]
-    assert refused.value.hint == f"Close it: chmod 600 {path}"
+    assert refused.value.problems == [f"The vault key {path} is readable by other users (mode {mode:04o})."]
+    assert refused.value.hint == f"Run: chmod 600 {path}"
 
 
 @pytest.mark.parametrize("text", ["", "ab" * 31, "ab" * 33, "zz" * 32, "\x00\xff" * 32])
-def test_a_key_of_the_wrong_length_is_refused_without_showing_it(path: Path, text: str):
+def test_key_of_wrong_length_is_rejected_without_showing_it(path: Path, text: str):
     path.parent.mkdir()
     path.write_text(text)
     path.chmod(0o600)
@@ -62,7 +62,7 @@ def test_a_key_of_the_wrong_length_is_refused_without_showing_it(path: Path, tex
     assert not text or text not in str(refused.value)
 
 
-def test_a_key_that_cannot_be_read_is_a_settings_problem(tmp_path: Path):
+def test_unreadable_vault_key_is_a_config_error(tmp_path: Path):
     with pytest.raises(ConfigError, match="cannot be used: Is a directory"):
         vault_key_from_file(tmp_path)
 
@@ -90,7 +90,7 @@ def backend(request: pytest.FixtureRequest):
 
 
 @pytest.mark.parametrize("backend", [MemoryKeyring()], indirect=True)
-def test_the_keyring_keeps_one_key_for_each_data_directory(backend: MemoryKeyring):
+def test_keyring_has_one_key_per_data_directory(backend: MemoryKeyring):
     key = vault_key_from_keyring("/home/ada/.forge")
     assert len(key.get_secret_value()) == 32
     assert vault_key_from_keyring("/home/ada/.forge") == key
@@ -99,7 +99,7 @@ def test_the_keyring_keeps_one_key_for_each_data_directory(backend: MemoryKeyrin
 
 
 @pytest.mark.parametrize("backend", [keyring.backends.fail.Keyring()], indirect=True)
-def test_a_system_without_keyring_is_a_settings_problem_with_a_way_out(backend: object):
+def test_missing_keyring_is_a_config_error_with_a_hint(backend: object):
     with pytest.raises(ConfigError) as refused:
         vault_key_from_keyring("/home/ada/.forge")
     assert refused.value.problems == ["The keyring of this system cannot be used: NoKeyringError."]

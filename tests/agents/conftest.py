@@ -1,4 +1,4 @@
-"""Agents that follow a script."""
+"""Fixtures: agents with a scripted model."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -10,7 +10,7 @@ import pytest
 from tests.support.agents import AgentUnderTest, open_agent
 from tests.support.models import ModelServer, StartModels
 
-from forge.store.engine import Store
+from forge.store.database import Store
 
 
 @pytest.fixture

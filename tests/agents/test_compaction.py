@@ -1,4 +1,4 @@
-"""What a conversation loses when it is too long, and what it never loses."""
+"""Compaction of long conversations: what is dropped and what is always kept."""
 
 from itertools import pairwise
 
@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from forge.agents.compaction import FULL, KEPT_TURNS, STALE_TOKENS, compact, estimate
+from forge.agents.compaction import COMPACT_ABOVE, KEPT_TURNS, STALE_TOKENS, compact, estimate
 from forge.llm.messages import (
     AssistantMessage,
     Text,
     ToolCall,
     ToolResult,
     UserMessage,
-    said,
+    user_message,
 )
 
 Message = UserMessage | AssistantMessage
@@ -29,15 +29,15 @@ def turn(number: int, size: int = 4000) -> list[Message]:
 
 
 def conversation(turns: int, size: int = 4000) -> list[Message]:
-    return [said("The directive.", pinned=True), *(m for i in range(turns) for m in turn(i, size))]
+    return [user_message("The directive.", pinned=True), *(m for i in range(turns) for m in turn(i, size))]
 
 
-def test_a_short_conversation_stays_as_it_is():
+def test_short_conversation_is_not_compacted():
     assert compact(conversation(5), overhead_tokens=1000, window=200_000) is None
 
 
-def test_old_results_shrink_in_one_batch_and_then_not_for_a_long_time():
-    history: list[Message] = [said("The directive.", pinned=True)]
+def test_old_results_are_shortened_in_rare_batches():
+    history: list[Message] = [user_message("The directive.", pinned=True)]
     at: list[int] = []
     for number in range(60):
         history += turn(number, 6000)
@@ -50,9 +50,9 @@ def test_old_results_shrink_in_one_batch_and_then_not_for_a_long_time():
     assert all(len(m.parts[0].text) > 6000 for m in fresh if isinstance(m.parts[0], ToolResult))
 
 
-def test_a_full_window_keeps_the_directive_the_pinned_and_the_last_turns():
+def test_compaction_keeps_directive_pinned_messages_and_last_turns():
     history = conversation(30, size=20_000)
-    audit = said("Audit: app.py has no tests.", pinned=True)
+    audit = user_message("Audit: app.py has no tests.", pinned=True)
     history.insert(9, audit)
     last = history[-2 * KEPT_TURNS :]
     found = compact(history, overhead_tokens=1000, window=40_000)
@@ -64,7 +64,7 @@ def test_a_full_window_keeps_the_directive_the_pinned_and_the_last_turns():
     assert found.messages_dropped > 0 or found.results_shortened > 0
 
 
-def test_what_is_dropped_is_named():
+def test_dropped_calls_are_listed_in_note():
     found = compact(conversation(400, size=500), overhead_tokens=0, window=40_000)
     assert found is not None and found.messages_dropped
     [note] = [m for m in found.history if isinstance(m, UserMessage) and m.is_note]
@@ -72,7 +72,7 @@ def test_what_is_dropped_is_named():
 
 
 def test_a_long_conversation_in_a_small_window_stays_within_it():
-    history: list[Message] = [said("The directive.", pinned=True)]
+    history: list[Message] = [user_message("The directive.", pinned=True)]
     compactions = 0
     for number in range(300):
         history += turn(number, 1500)
@@ -89,7 +89,7 @@ def test_last_turns_that_alone_fill_the_window_are_shortened_too():
     assert found is not None and found.tokens_after < 75_000
 
 
-def test_a_forced_one_always_makes_room():
+def test_forced_compaction_always_makes_room():
     history = conversation(10, size=20_000)
     found = compact(history, overhead_tokens=0, window=1_000_000, forced=True)
     assert found is not None and found.tokens_after < found.tokens_before
@@ -100,14 +100,14 @@ def test_a_forced_one_always_makes_room():
     st.integers(4000, 200_000),
     st.booleans(),
 )
-def test_every_call_keeps_its_result_and_nothing_pinned_is_lost(
+def test_calls_keep_results_and_pinned_messages_are_kept(
     turns: list[tuple[int, bool]], window: int, forced: bool
 ):
-    history: list[Message] = [said("The directive.", pinned=True)]
+    history: list[Message] = [user_message("The directive.", pinned=True)]
     for number, (size, pinned) in enumerate(turns):
         history += turn(number, size)
         if pinned:
-            history.append(said(f"Kept {number}.", pinned=True))
+            history.append(user_message(f"Kept {number}.", pinned=True))
     found = compact(history, overhead_tokens=500, window=window, forced=forced)
     after = found.history if found else history
     calls = [c.id for m in after if isinstance(m, AssistantMessage) for c in m.tool_calls]
@@ -115,7 +115,7 @@ def test_every_call_keeps_its_result_and_nothing_pinned_is_lost(
     assert calls == results
     pinned_before = [m for m in history if isinstance(m, UserMessage) and m.pinned]
     assert [m for m in after if isinstance(m, UserMessage) and m.pinned] == pinned_before
-    assert after[-1] == history[-1] or 500 + estimate(history) > FULL * window
+    assert after[-1] == history[-1] or 500 + estimate(history) > COMPACT_ABOVE * window
     kept = TypeAdapter(list[Message])
     assert kept.validate_json(kept.dump_json(after)) == after
     assert estimate(after) <= estimate(history) + 2000
@@ -127,7 +127,7 @@ def lasting(number: int, size: int = 4000) -> list[Message]:
 
 
 def test_the_text_of_a_skill_stays_whole_and_keeps_its_call():
-    history: list[Message] = [said("The directive.", pinned=True), *lasting(0)]
+    history: list[Message] = [user_message("The directive.", pinned=True), *lasting(0)]
     for number in range(1, 60):
         history += turn(number)
         if found := compact(history, overhead_tokens=1000, window=6_000):
@@ -140,8 +140,8 @@ def test_the_text_of_a_skill_stays_whole_and_keeps_its_call():
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(10, 6000)), min_size=1, max_size=30))
-def test_calls_and_results_stay_together_whatever_lasts(turns: list[tuple[bool, int]]):
-    history: list[Message] = [said("The directive.", pinned=True)]
+def test_calls_and_lasting_results_stay_together(turns: list[tuple[bool, int]]):
+    history: list[Message] = [user_message("The directive.", pinned=True)]
     for number, (is_lasting, size) in enumerate(turns):
         history += lasting(number, size) if is_lasting else turn(number, size)
         if found := compact(history, overhead_tokens=500, window=8_000):

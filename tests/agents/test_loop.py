@@ -1,4 +1,4 @@
-"""The loop, end to end: the real engine, the real client, the real tools, a scripted model."""
+"""The agent loop end to end with real engine, client and tools and a scripted model."""
 
 import asyncio
 from typing import Any
@@ -7,12 +7,12 @@ import pytest
 from tests.agents.conftest import OpenAgent
 from tests.support.agents import result
 from tests.support.engine import ACCOUNT
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.agents import store as agent_store
 from forge.agents.models import Interjection
 from forge.kernel.clock import now
-from forge.llm.money import Limits
+from forge.llm.budgets import BudgetLimits
 from forge.runs.attempt import Retry
 from forge.runs.models import NewAnswer, RunStatus
 
@@ -21,7 +21,7 @@ def write(path: str, content: str) -> dict[str, Any]:
     return {"write_file": {"path": path, "content": content}}
 
 
-async def test_an_agent_looks_writes_and_answers(agent: OpenAgent):
+async def test_agent_reads_writes_and_answers(agent: OpenAgent):
     at_work = await agent(
         {"thinking": "First look.", "text": "Looking.", "tools": [{"list_directory": {"path": "."}}]},
         {"tools": [write("a.py", "A = 1\n"), write("b.py", "B = 2\n")]},
@@ -56,7 +56,7 @@ async def test_an_agent_looks_writes_and_answers(agent: OpenAgent):
     assert {call.run_id for call in calls} == {run.id}
 
 
-async def test_a_tools_error_is_told_to_the_model_and_not_the_end(agent: OpenAgent):
+async def test_tool_error_is_returned_to_the_model(agent: OpenAgent):
     at_work = await agent(
         {"tools": [{"read_file": {"path": "../secret"}}, {"frobnicate": {}}, {"read_file": {"x": 1}}]},
         {"text": "It cannot be done."},
@@ -69,7 +69,7 @@ async def test_a_tools_error_is_told_to_the_model_and_not_the_end(agent: OpenAge
     assert "frobnicate" in texts[1] and "path: Field required" in texts[2]
 
 
-async def test_the_same_failing_call_ends_the_work_but_a_change_in_between_does_not(agent: OpenAgent):
+async def test_repeated_failing_call_ends_agent_unless_something_changed(agent: OpenAgent):
     at_work = await agent({"tools": [{"read_file": {"path": "missing"}}]})
     run = await at_work.work()
     assert (result(run).end, result(run).turns) == ("loop", 3)
@@ -97,9 +97,7 @@ async def test_each_limit_has_its_own_end(agent: OpenAgent, limits: dict[str, in
     ("turn", "end"),
     [({"text": "No.", "stop": "refusal"}, "refused"), ({"text": "", "fault": "empty"}, "stuck")],
 )
-async def test_an_answer_that_is_none_ends_with_its_own_reason(
-    agent: OpenAgent, turn: dict[str, Any], end: str
-):
+async def test_unusable_answers_end_with_their_reason(agent: OpenAgent, turn: dict[str, Any], end: str):
     at_work = await agent(turn)
     assert result(await at_work.work()).end == end
 
@@ -115,7 +113,7 @@ async def test_a_tool_call_that_was_cut_off_is_not_carried_out(agent: OpenAgent)
     assert "output limit" in str(at_work.server.requests()[-1].body["messages"][-1])
 
 
-async def test_faults_of_the_provider_are_waited_out(agent: OpenAgent):
+async def test_provider_errors_are_retried(agent: OpenAgent):
     at_work = await agent(
         {"text": "Here.", "fault": [{"kind": "529", "times": 1}, {"kind": "cut", "times": 1}]},
         retry=Retry(attempts=5, first_delay_s=0.01, longest_delay_s=0.05),
@@ -125,8 +123,8 @@ async def test_faults_of_the_provider_are_waited_out(agent: OpenAgent):
     assert len(at_work.server.requests()) == 3
 
 
-async def test_at_the_cap_the_run_asks_and_goes_on_with_more(agent: OpenAgent):
-    at_work = await agent({"text": "Done."}, limits=Limits(run_usd=0.01, day_usd=50, server_usd=50))
+async def test_used_up_budget_asks_and_continues_after_raise(agent: OpenAgent):
+    at_work = await agent({"text": "Done."}, limits=BudgetLimits(run_usd=0.01, day_usd=50, server_usd=50))
     started = await at_work.start("x")
     gate = await at_work.engine.open_gate()
     assert gate.kind == "budget" and gate.payload["budget"] == "run"
@@ -137,8 +135,8 @@ async def test_at_the_cap_the_run_asks_and_goes_on_with_more(agent: OpenAgent):
     assert result(run).end == "done"
 
 
-async def test_at_the_cap_a_no_is_an_end(agent: OpenAgent):
-    at_work = await agent({"text": "Done."}, limits=Limits(run_usd=0.01, day_usd=50, server_usd=50))
+async def test_used_up_budget_ends_after_refusal(agent: OpenAgent):
+    at_work = await agent({"text": "Done."}, limits=BudgetLimits(run_usd=0.01, day_usd=50, server_usd=50))
     started = await at_work.start("x")
     gate = await at_work.engine.open_gate()
     answer = NewAnswer(option="stop", shown_hash=gate.shown_hash)
@@ -147,7 +145,7 @@ async def test_at_the_cap_a_no_is_an_end(agent: OpenAgent):
     assert (result(run).end, result(run).turns) == ("money", 0)
 
 
-async def test_messages_are_heard_in_order_merged_before_the_next_turn(agent: OpenAgent):
+async def test_messages_are_merged_in_order_before_next_turn(agent: OpenAgent):
     at_work = await agent(
         {"text": "Slowly.", "tools": [{"list_directory": {"path": "."}}]},
         {"text": "Done."},
@@ -171,7 +169,7 @@ async def test_messages_are_heard_in_order_merged_before_the_next_turn(agent: Op
     assert text.index("use tabs") < text.index("no, spaces")
 
 
-async def test_a_message_that_comes_with_the_last_answer_is_still_heard(agent: OpenAgent):
+async def test_message_during_last_answer_is_received(agent: OpenAgent):
     at_work = await agent({"text": "Done already."}, {"text": "Now with tabs."}, delay_s=0.1, piece_chars=1)
     started = await at_work.start("x")
     async with asyncio.timeout(PATIENCE_S):
@@ -197,7 +195,7 @@ async def test_a_conversation_too_long_for_the_window_is_compacted_and_goes_on(a
     assert largest < 20_000 * 4
 
 
-async def test_arguments_that_no_provider_takes_back_are_refused_and_the_work_goes_on(agent: OpenAgent):
+async def test_unserializable_arguments_are_refused_and_agent_continues(agent: OpenAgent):
     at_work = await agent(
         {"tools": [{"read_file": {"path": "a"}}], "fault": {"kind": "malformed_json", "times": 1}},
         {"tools": [{"tool": "read_file", "input": {"path": [[[[]]]]}, "id": "twice"}]},

@@ -1,4 +1,4 @@
-"""What was sent once is sent again as it was: a changed prefix is paid for anew. Only a declared compaction may."""
+"""The prompt prefix stays stable for caching; only a recorded compaction may change it."""
 
 from itertools import pairwise
 from typing import Any
@@ -19,7 +19,7 @@ def blocks(body: dict[str, Any]) -> list[str]:
     return [str({key: value for key, value in part.items() if key != "cache_control"}) for part in parts]
 
 
-async def test_every_request_begins_as_the_one_before_except_after_a_declared_compaction(agent: OpenAgent):
+async def test_prompt_prefix_changes_only_after_recorded_compaction(agent: OpenAgent):
     turns: list[dict[str, Any]] = [
         {"text": f"Look {i}.", "tools": [{"read_file": {"path": f"{i}.txt"}}, {"list_directory": {}}]}
         for i in range(FILES)
@@ -43,7 +43,7 @@ async def test_every_request_begins_as_the_one_before_except_after_a_declared_co
     assert read > 0.7 * sum(usage.prompt_tokens for usage in usages)
 
 
-async def test_two_tasks_share_tools_and_instructions_to_the_letter(agent: OpenAgent):
+async def test_tasks_share_identical_tools_and_instructions(agent: OpenAgent):
     at_work = await agent({"text": "Done."})
     await at_work.work("one")
     await at_work.work("another")

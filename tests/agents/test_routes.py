@@ -1,4 +1,4 @@
-"""Agents over HTTP, in a whole Forge, on both databases."""
+"""Agents over HTTP on a complete server with both databases."""
 
 import asyncio
 import os
@@ -6,9 +6,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.support.live import Live
+from tests.support.live_forge import Live
 from tests.support.models import ModelServer, StartModels
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 AGENTS = "/api/v1/agents"
 PRICE = {"input": 3, "output": 15}
@@ -48,9 +48,7 @@ async def asked(server: ModelServer) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_an_agent_is_given_a_task_works_and_is_told_something(
-    live_forge: Live, model_server: StartModels
-):
+async def test_agent_runs_task_and_receives_message(live_forge: Live, model_server: StartModels):
     turns = [
         {"text": "I write it.", "tools": [{"write_file": {"path": "hello.txt", "content": "hello\n"}}]},
         {"text": "It is written."},
@@ -110,7 +108,7 @@ async def test_programs_are_not_opened_with_the_data_directory_among_them(
     assert (tool["detail"]["end"], tool["detail"]["exit_code"]) == ("exited", 1)
 
 
-async def test_cancelling_closes_the_stream_and_books_the_call(live_forge: Live, model_server: StartModels):
+async def test_cancel_closes_stream_and_records_cost(live_forge: Live, model_server: StartModels):
     server = model_server({"scenes": {"only": {"turns": [{"text": "word " * 2000}]}}, "delay_s": 0.05})
     async with live_forge.client() as client:
         workspace = await prepare(client, server)
@@ -139,14 +137,12 @@ async def test_cancelling_closes_the_stream_and_books_the_call(live_forge: Live,
         ({"workspace_id": "x", "task": "x", "more": 1}, (422, "invalid")),
     ],
 )
-async def test_a_task_that_cannot_be_is_refused(
-    live_forge: Live, body: dict[str, Any], expected: tuple[int, str]
-):
+async def test_invalid_task_is_refused(live_forge: Live, body: dict[str, Any], expected: tuple[int, str]):
     async with live_forge.client() as client:
         assert error(await client.post(AGENTS, json=body)) == expected
 
 
-async def test_only_an_agent_can_be_told_something(live_forge: Live):
+async def test_message_to_other_run_kind_is_refused(live_forge: Live):
     async with live_forge.client() as client:
         run = data(await client.post("/api/v1/runs", json={"kind": "self_test"}))
         told = await client.post(f"{AGENTS}/{run['id']}/messages", json={"text": "hello"})

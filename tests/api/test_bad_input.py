@@ -78,7 +78,7 @@ def error_of(answer: httpx2.Response) -> dict[str, Any]:
         ("POST", "/api/v1/login", {"json": {}}, 422, "invalid"),
     ],
 )
-def test_what_cannot_be_done_is_said_clearly(
+def test_errors_explain_impossible_requests(
     server: Server, method: str, path: str, options: Any, status: int, code: str
 ):
     answer = request(server, method, path, **options)
@@ -87,12 +87,12 @@ def test_what_cannot_be_done_is_said_clearly(
     assert error["message"]
 
 
-def test_a_body_that_says_it_is_too_large_is_refused_at_once(server: Server):
+def test_declared_body_size_over_the_limit_is_rejected_immediately(server: Server):
     answer = request(server, "POST", "/api/v1/runs", content=b"x" * 2_000_000)
     assert (answer.status_code, error_of(answer)["code"]) == (413, "too_large")
 
 
-def test_a_body_that_turns_out_too_large_is_refused_as_soon_as_it_is(server: Server):
+def test_streamed_body_over_the_limit_is_rejected(server: Server):
     def endless():
         for _ in range(100):
             yield b"x" * 65_536
@@ -101,7 +101,7 @@ def test_a_body_that_turns_out_too_large_is_refused_as_soon_as_it_is(server: Ser
     assert (answer.status_code, error_of(answer)["code"]) == (413, "too_large")
 
 
-def test_a_request_id_comes_back_and_a_strange_one_is_replaced(server: Server):
+def test_valid_request_id_is_returned_and_invalid_one_replaced(server: Server):
     assert (
         request(server, "GET", "/health", headers={"X-Request-ID": "abc-1"}).headers["X-Request-ID"]
         == "abc-1"
@@ -113,7 +113,7 @@ def test_a_request_id_comes_back_and_a_strange_one_is_replaced(server: Server):
     )
 
 
-def test_a_used_or_expired_link_is_refused(server: Server):
+def test_used_or_expired_link_is_rejected(server: Server):
     token = server.call("POST", "/api/v1/login-links")["url"].split("token=")[1]
     assert request(server, "POST", "/api/v1/login", json={"token": token}).status_code == 200
     again = request(server, "POST", "/api/v1/login", json={"token": token})
@@ -122,7 +122,7 @@ def test_a_used_or_expired_link_is_refused(server: Server):
     assert "forge login --link" in error["hint"]
 
 
-def test_a_revoked_key_says_so(server: Server):
+def test_revoked_key_is_rejected(server: Server):
     created = server.call("POST", "/api/v1/keys", {"name": "soon gone", "scopes": ["read"]})
     server.call("DELETE", f"/api/v1/keys/{created['api_key']['id']}")
     answer = request(server, "GET", "/api/v1/me", headers={"Authorization": f"Bearer {created['key']}"})
@@ -130,18 +130,18 @@ def test_a_revoked_key_says_so(server: Server):
     assert "revoked" in error_of(answer)["message"]
 
 
-def test_health_is_open_and_plain(server: Server):
+def test_health_needs_no_login(server: Server):
     assert httpx2.get(f"{server.url}/health", timeout=60).json() == {"status": "ok"}
     version = httpx2.get(f"{server.url}/health/version", timeout=60).json()
     assert set(version) == {"version"}
 
 
-def test_metrics_tell_what_happened(server: Server):
+def test_metrics_count_requests(server: Server):
     text = request(server, "GET", "/metrics").text
     assert 'forge_http_requests_total{method="GET",route="/health",status="200"}' in text
 
 
-def test_too_many_requests_are_slowed_down(start_server: Any, tmp_path: Path):
+def test_rate_limit_rejects_excess_requests(start_server: Any, tmp_path: Path):
     server = start_server(FORGE_RATE_LIMIT_PER_MINUTE="5")
     with server.client() as client:
         answers = [client.get("/api/v1/me") for _ in range(8)]
@@ -151,7 +151,7 @@ def test_too_many_requests_are_slowed_down(start_server: Any, tmp_path: Path):
     assert int(answers[-1].headers["Retry-After"]) >= 1
 
 
-def test_guessing_login_links_is_slow(start_server: Any):
+def test_login_attempts_are_limited(start_server: Any):
     server = start_server()
     started = time.monotonic()
     with server.client() as client:
@@ -161,13 +161,13 @@ def test_guessing_login_links_is_slow(start_server: Any):
     assert (set(statuses) <= {401, 429}, statuses.count(401) <= 10 + refilled) == (True, True), statuses
 
 
-def test_the_log_has_the_request_and_no_secret(server: Server):
+def test_log_contains_requests_without_secrets(server: Server):
     request(server, "GET", f"/api/v1/runs/{UNKNOWN}")
     lines = [json.loads(line) for line in (server.data_dir / "logs" / "forge.log").read_text().splitlines()]
     assert all({"at", "level", "logger", "message"} <= set(line) for line in lines)
     assert server.key not in (server.data_dir / "logs" / "forge.log").read_text()
 
 
-def test_of_very_many_problems_some_are_told(server: Server):
+def test_number_of_reported_problems_is_limited(server: Server):
     answer = request(server, "POST", "/api/v1/keys", json={"name": "odd", "scopes": ["odd"] * 5000})
     assert (answer.status_code, len(answer.json()["errors"])) == (422, 50)

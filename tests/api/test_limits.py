@@ -7,10 +7,10 @@ from contextlib import closing
 
 from tests.support.server import Server
 
-from forge.api.limits import SWEEP_ABOVE, Buckets
+from forge.api.middleware import SWEEP_ABOVE, Buckets
 
 
-def test_a_bucket_empties_and_fills_again():
+def test_bucket_empties_and_refills():
     buckets = Buckets(60)
     assert [buckets.take("a", 0.0) for _ in range(60)] == [0.0] * 60
     assert buckets.take("a", 0.0) == 1.0
@@ -18,7 +18,7 @@ def test_a_bucket_empties_and_fills_again():
     assert buckets.take("a", 1.0) == 0.0
 
 
-def test_clients_that_are_as_good_as_new_are_forgotten():
+def test_full_buckets_are_dropped():
     buckets = Buckets(60)
     for n in range(SWEEP_ABOVE + 10):
         buckets.take(str(n), 0.0)
@@ -26,7 +26,7 @@ def test_clients_that_are_as_good_as_new_are_forgotten():
     assert len(buckets._buckets) == 1
 
 
-def test_a_new_guess_each_time_does_not_slip_past(start_server: Callable[..., Server]):
+def test_changing_guesses_share_the_limit_of_their_address(start_server: Callable[..., Server]):
     server = start_server(FORGE_RATE_LIMIT_PER_MINUTE="200")
     started = time.monotonic()
     with server.client() as client:
@@ -39,7 +39,7 @@ def test_a_new_guess_each_time_does_not_slip_past(start_server: Callable[..., Se
     assert (set(statuses) <= {401, 429}, statuses.count(401) <= 10 + refilled) == (True, True), statuses
 
 
-def test_a_defect_leaves_with_its_request_id_and_headers(start_server: Callable[..., Server]):
+def test_unhandled_exception_response_has_request_id_and_headers(start_server: Callable[..., Server]):
     """A table is taken away under the server: what it answers then is still one of ours."""
     server = start_server()
     with closing(sqlite3.connect(server.data_dir / "forge.db", timeout=60)) as database:

@@ -7,15 +7,15 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from tests.support.live import live, settings_for
-from tests.support.patience import PATIENCE_S
+from tests.support.live_forge import live, settings_for
 from tests.support.postgres import Postgres
 from tests.support.server import Server
+from tests.support.timeouts import PATIENCE_S
 
 from forge.events import hub
 
 
-async def test_what_one_process_appends_another_tells_at_once(
+async def test_events_of_one_process_reach_another_immediately(
     start_server: Callable[..., Server], postgres: Postgres, tmp_path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(hub, "RECHECK_S", 3600.0)  # a lost wake-up is never noticed
@@ -34,7 +34,7 @@ async def test_what_one_process_appends_another_tells_at_once(
     assert statuses[0] == "pending" and run["status"] == "pending"
 
 
-async def test_a_run_cancelled_through_another_process_stops(
+async def test_run_is_cancelled_through_another_process(
     start_server: Callable[..., Server], postgres: Postgres, tmp_path
 ):
     url = postgres.new_database()
@@ -53,31 +53,31 @@ async def test_a_run_cancelled_through_another_process_stops(
         assert server.process.returncode == 0
 
 
-def test_a_second_server_on_the_same_data_directory_is_refused(server: Server):
+def test_second_server_on_a_data_directory_is_rejected(server: Server):
     command = [sys.executable, "-m", "forge", "serve", "--port", "0", "--data-dir", str(server.data_dir)]
     second = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert second.returncode == 2
-    assert f"Another Forge (process {server.process.pid}) already uses" in second.stderr
+    assert f"Another Forge (process {server.process.pid}) is using" in second.stderr
     assert "Traceback" not in second.stderr
     assert server.call("GET", "/api/v1/me")
 
 
-def test_a_server_with_another_vault_key_is_refused(
+def test_server_with_another_vault_key_does_not_start(
     start_server: Callable[..., Server], postgres: Postgres, tmp_path
 ):
     url = postgres.new_database()
     start_server(tmp_path / "one", FORGE_DATABASE_URL=url)
-    with pytest.raises(AssertionError, match="The vault key is not the one"):
+    with pytest.raises(AssertionError, match="The vault key does not match"):
         start_server(tmp_path / "two", FORGE_DATABASE_URL=url)
 
 
-def test_a_worker_without_postgresql_is_refused(tmp_path):
+def test_worker_without_postgresql_is_rejected(tmp_path):
     command = [sys.executable, "-m", "forge", "worker", "--data-dir", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, "FORGE_DATABASE_URL: a worker needs PostgreSQL" in done.stderr) == (2, True)
 
 
-def test_stopping_leaves_nothing_behind(start_server: Callable[..., Server]):
+def test_shutdown_leaves_nothing_behind(start_server: Callable[..., Server]):
     server = start_server()
     server.call("POST", "/api/v1/runs", {"kind": "self_test", "input": {"step_ms": 60_000}})
     server.stop()

@@ -49,10 +49,10 @@ def told(text: str, prefix: str) -> Iterator[set[tuple[str, str]]]:
 NAMED = [*told(PAGE, PREFIX), *told(BUILDER, f"{PREFIX}/builder")]
 
 
-def test_every_route_is_told():
+def test_every_route_is_documented():
     assert sorted(routes() - set().union(*NAMED)) == []
 
 
-def test_every_route_that_is_told_is_there():
+def test_every_documented_route_exists():
     there = routes()
     assert [sorted(maybe) for maybe in NAMED if not maybe & there] == []

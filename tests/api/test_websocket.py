@@ -8,14 +8,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from tests.support.live import Live
-from tests.support.patience import PATIENCE_S
+from tests.support.live_forge import Live
+from tests.support.timeouts import PATIENCE_S
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
 from forge.api import websocket
-from forge.http import connection
+from forge.http import websocket_connection
 from forge.runs.models import RunProgressed
 
 EVENTS = 10_000
@@ -44,7 +44,7 @@ async def subscribe(socket: ClientConnection, stream: str, after: int = 0) -> di
     return json.loads(await asyncio.wait_for(socket.recv(), PATIENCE_S))
 
 
-async def test_a_client_cut_a_hundred_times_ends_with_everything_once(live_forge: Live, stream: str):
+async def test_reconnecting_client_gets_every_event_once(live_forge: Live, stream: str):
     chance = random.Random(3)
     seen: list[int] = []
     cuts = 0
@@ -78,7 +78,7 @@ async def test_a_client_cut_a_hundred_times_ends_with_everything_once(live_forge
     assert seen == list(range(1, EVENTS + 1))
 
 
-async def test_a_subscription_is_confirmed_then_history_then_what_comes(live_forge: Live, stream: str):
+async def test_subscription_gets_confirmation_history_and_live_events(live_forge: Live, stream: str):
     await append(live_forge, stream, 3)
     async with live_forge.socket() as socket:
         assert await subscribe(socket, stream, 1) == {"type": "subscribed", "stream": stream, "last_seq": 3}
@@ -95,7 +95,7 @@ async def test_a_subscription_is_confirmed_then_history_then_what_comes(live_for
         }
 
 
-async def test_a_client_may_follow_from_now_on(live_forge: Live, stream: str):
+async def test_client_can_follow_from_now_on(live_forge: Live, stream: str):
     await append(live_forge, stream, 3)
     async with live_forge.socket() as socket:
         await socket.send(json.dumps({"type": "subscribe", "stream": stream, "after": None}))
@@ -105,7 +105,7 @@ async def test_a_client_may_follow_from_now_on(live_forge: Live, stream: str):
         assert event["seq"] == 4
 
 
-async def test_unsubscribing_stops_a_stream_and_keeps_the_others(live_forge: Live, stream: str):
+async def test_unsubscribing_ends_one_stream_only(live_forge: Live, stream: str):
     async with live_forge.socket() as socket:
         await subscribe(socket, stream)
         await socket.send(json.dumps({"type": "unsubscribe", "stream": stream}))
@@ -117,13 +117,13 @@ async def test_unsubscribing_stops_a_stream_and_keeps_the_others(live_forge: Liv
 
 
 @pytest.mark.parametrize("stream", ["run:0198", "account:somebody-else", "nothing:1"])
-async def test_a_stream_that_is_not_yours_looks_like_none(live_forge: Live, stream: str):
+async def test_foreign_stream_looks_missing(live_forge: Live, stream: str):
     async with live_forge.socket() as socket:
         answer = await subscribe(socket, stream)
     assert (answer["type"], answer["code"], answer["stream"]) == ("error", "not_found", stream)
 
 
-async def test_a_cursor_from_the_future_is_an_error_of_that_stream_only(live_forge: Live, stream: str):
+async def test_future_cursor_is_an_error_of_its_stream_only(live_forge: Live, stream: str):
     async with live_forge.socket() as socket:
         assert (await subscribe(socket, stream, 99))["code"] == "conflict"
         assert (await subscribe(socket, stream, 0))["type"] == "subscribed"
@@ -142,7 +142,7 @@ async def test_a_cursor_from_the_future_is_an_error_of_that_stream_only(live_for
         ('"' + "x" * 5000 + '"', 4413),
     ],
 )
-async def test_a_client_that_breaks_the_protocol_is_told_and_closed(live_forge: Live, text: str, code: int):
+async def test_protocol_violation_closes_the_connection_with_an_error(live_forge: Live, text: str, code: int):
     async with live_forge.socket() as socket:
         await socket.send(text)
         with pytest.raises(ConnectionClosed):
@@ -154,7 +154,7 @@ async def test_a_client_that_breaks_the_protocol_is_told_and_closed(live_forge: 
 @pytest.mark.parametrize(
     "headers", [{}, {"Authorization": "Bearer forge_wrong"}, {"Cookie": "forge_session=x"}]
 )
-async def test_a_socket_without_a_caller_is_closed(live_forge: Live, headers: dict[str, str]):
+async def test_unauthenticated_websocket_is_closed(live_forge: Live, headers: dict[str, str]):
     address = live_forge.url.replace("http", "ws") + "/ws"
     async with connect(address, additional_headers=headers, open_timeout=PATIENCE_S) as socket:
         with pytest.raises(ConnectionClosed):
@@ -162,10 +162,10 @@ async def test_a_socket_without_a_caller_is_closed(live_forge: Live, headers: di
         assert socket.close_code in {4401, 4403}
 
 
-async def test_pings_come_and_a_revoked_key_ends_the_connection(
+async def test_pings_are_sent_and_a_revoked_key_closes_the_connection(
     live_forge: Live, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(connection, "HEARTBEAT_S", 0.1)
+    monkeypatch.setattr(websocket_connection, "HEARTBEAT_S", 0.1)
     async with live_forge.client() as client:
         created = (
             await client.post("/api/v1/keys", json={"name": "short-lived", "scopes": ["read"]})
@@ -182,10 +182,10 @@ async def test_pings_come_and_a_revoked_key_ends_the_connection(
             assert socket.close_code == 4401
 
 
-async def test_a_client_that_does_not_read_is_dropped_and_may_come_back(
+async def test_slow_client_is_disconnected_and_can_return(
     live_forge: Live, stream: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(connection, "SEND_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(websocket_connection, "SEND_TIMEOUT_S", 0.5)
     reader, writer = await open_without_reading(live_forge)
     message = json.dumps({"type": "subscribe", "stream": stream}).encode()
     writer.write(Frame(Opcode.TEXT, message).serialize(mask=True))
@@ -227,7 +227,7 @@ def clients(live: Live) -> float:
     return float(line.split()[1])
 
 
-async def test_one_socket_may_not_follow_the_whole_world(
+async def test_number_of_streams_per_socket_is_limited(
     live_forge: Live, stream: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(websocket, "MAX_STREAMS", 1)

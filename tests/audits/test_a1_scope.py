@@ -13,13 +13,12 @@ from tests.support.repositories import Repository, make_repository
 from forge.audits.check import Examination, Found
 from forge.audits.checks.a1_scope import CHECK
 from forge.audits.claims import read_claims
-from forge.audits.engine import judge
-from forge.audits.memory import PlainDesk, snapshot_of
+from forge.audits.engine.check_runner import verdict_of
+from forge.audits.engine.self_test import run_self_tests
+from forge.audits.memory import UncachedAnalyses, snapshot_of
 from forge.audits.models import Severity, Verdict
 from forge.audits.repository import open_snapshot
-from forge.audits.selftest import prove
-from forge.audits.snapshot import Claims
-from forge.audits.trust import Trust
+from forge.audits.snapshot import Claims, Trust
 
 FILES = {
     "app/a.py": "a = 1\nb = 2\nc = 3\n",
@@ -40,14 +39,14 @@ def look(repository: Repository, *claims: str, base: str | None = None) -> Exami
         claims=read_claims(claims) if claims else None,
         base=base,
         trust=Trust(),
-        desk=PlainDesk(),
+        analyses=UncachedAnalyses(),
         today=date(2026, 1, 1),
     ) as snapshot:
         return CHECK.examine(snapshot)
 
 
 def verdict(examination: Examination) -> tuple[Verdict, list[tuple[str, str]]]:
-    return judge(CHECK, examination), sorted((found.rule, found.subject) for found in examination.found)
+    return verdict_of(CHECK, examination), sorted((found.rule, found.subject) for found in examination.found)
 
 
 PASS: tuple[Verdict, list[tuple[str, str]]] = (Verdict.PASS, [])
@@ -57,8 +56,8 @@ def fail(*found: tuple[str, str]) -> tuple[Verdict, list[tuple[str, str]]]:
     return Verdict.FAIL, sorted(found)
 
 
-def test_it_proves_itself():
-    assert [proof.problems for proof in prove([CHECK])] == [[]]
+def test_self_test_passes():
+    assert [proof.problems for proof in run_self_tests([CHECK])] == [[]]
 
 
 class TestRowsOfTheOriginal:
@@ -257,7 +256,7 @@ def test_what_was_committed_counts_from_the_base(repository: Repository):
     assert verdict(look(repository, "app/a.py", base="HEAD~1")) == fail((UNCLAIMED, "app/evil.py"))
 
 
-def test_a_change_that_was_committed_and_taken_back_is_none(repository: Repository):
+def test_reverted_commit_is_no_change(repository: Repository):
     edit(repository)
     repository.commit()
     repository.commit({"app/a.py": FILES["app/a.py"], "app/b.py": "b = 2\n"})
@@ -286,12 +285,12 @@ def test_a_merge_that_is_not_finished_is_an_error(repository: Repository):
 def test_without_a_claim_it_is_skipped_and_says_so(repository: Repository):
     edit(repository)
     examination = look(repository)
-    assert judge(CHECK, examination) == Verdict.SKIP
-    assert examination.skipped == "nobody said which files this change is about; give --claimed-files"
+    assert verdict_of(CHECK, examination) == Verdict.SKIP
+    assert examination.skipped == "no files were claimed; pass --claimed-files"
 
 
 def test_a_claim_on_evidence_alone_without_changes_is_skipped(repository: Repository):
-    assert judge(CHECK, look(repository, "Forge/evidence/diff_log.md")) == Verdict.SKIP
+    assert verdict_of(CHECK, look(repository, "Forge/evidence/diff_log.md")) == Verdict.SKIP
 
 
 def test_the_detail_names_both_lists_and_ends():
@@ -315,8 +314,8 @@ def test_each_finding_says_what_to_do():
         Found(
             UNCLAIMED,
             Severity.FAIL,
-            "A.py changed and was not claimed.",
-            "The claim says a.py: write it as the file is called.",
+            "A.py changed but was not claimed.",
+            "The claim says a.py: use the exact file name.",
             path="A.py",
             subject="A.py",
         ),
@@ -332,22 +331,22 @@ def test_each_finding_says_what_to_do():
             Severity.FAIL,
             "b.py was claimed, but it did not change since cccccccccc.",
             "Make the change, or claim only what changed. "
-            "If it is committed already, give the commit before it as --base.",
+            "If it is already committed, pass the commit before it as --base.",
             path="b.py",
             subject="b.py",
         ),
         Found(
             PHANTOM,
             Severity.FAIL,
-            "c was claimed, but it is a folder, and a claim names files.",
+            "c was claimed, but it is a folder, and claims name files.",
             "Claim the files in it that changed.",
             subject="c",
         ),
         Found(
             PHANTOM,
             Severity.FAIL,
-            "no.py was claimed, but there is no such file in the project, and none was deleted.",
-            "Create it, or take it out of the claim. If it exists, git ignores it: `git check-ignore -v` says why.",
+            "no.py was claimed, but the project has no such file, and none was deleted.",
+            "Create it, or remove it from the claim. If it exists, git ignores it: `git check-ignore -v` shows why.",
             subject="no.py",
         ),
     )
@@ -367,9 +366,9 @@ def test_it_passes_exactly_when_both_lists_are_the_same(changed: set[str], claim
     claims = Claims(frozenset(claimed), {})
     examination = CHECK.examine(snapshot_of({name: b"x" for name in changed}, claims=claims))
     if changed == claimed:
-        assert judge(CHECK, examination) == Verdict.PASS
+        assert verdict_of(CHECK, examination) == Verdict.PASS
     elif len(changed) != len(claimed):
-        assert judge(CHECK, examination) == Verdict.FAIL
+        assert verdict_of(CHECK, examination) == Verdict.FAIL
 
 
 def test_a_claim_on_a_file_that_is_there_does_not_cover_a_new_one_that_looks_the_same() -> None:

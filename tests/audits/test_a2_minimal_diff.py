@@ -9,12 +9,12 @@ from tests.support.repositories import Repository, make_repository
 from forge.audits.check import Examination, Found
 from forge.audits.checks.a2_minimal_diff import CHECK
 from forge.audits.claims import read_claims
-from forge.audits.engine import judge
-from forge.audits.memory import PlainDesk
+from forge.audits.engine.check_runner import verdict_of
+from forge.audits.engine.self_test import run_self_tests
+from forge.audits.memory import UncachedAnalyses
 from forge.audits.models import Severity, Verdict
 from forge.audits.repository import open_snapshot
-from forge.audits.selftest import prove
-from forge.audits.trust import Trust
+from forge.audits.snapshot import Trust
 
 TEXT = "".join(f"line {number}\n" for number in range(20))
 
@@ -32,18 +32,18 @@ def look(repository: Repository, *claims: str, base: str | None = None) -> Exami
         claims=read_claims(claims) if claims else None,
         base=base,
         trust=Trust(),
-        desk=PlainDesk(),
+        analyses=UncachedAnalyses(),
         today=date(2026, 1, 1),
     ) as snapshot:
         return CHECK.examine(snapshot)
 
 
 def verdict(examination: Examination) -> tuple[Verdict, list[tuple[str, str | None]]]:
-    return judge(CHECK, examination), [(found.rule, found.path) for found in examination.found]
+    return verdict_of(CHECK, examination), [(found.rule, found.path) for found in examination.found]
 
 
-def test_it_proves_itself():
-    assert [proof.problems for proof in prove([CHECK])] == [[]]
+def test_self_test_passes():
+    assert [proof.problems for proof in run_self_tests([CHECK])] == [[]]
 
 
 class TestRowsOfTheOriginal:
@@ -67,8 +67,8 @@ class TestRenames:
             Found(
                 "rename",
                 Severity.FAIL,
-                "user.py was renamed to person.py, and no rename was planned.",
-                'Give it back its name, or claim the rename: --claimed-files "user.py=>person.py".',
+                "user.py was renamed to person.py without a planned rename.",
+                'Restore the old name, or claim the rename: --claimed-files "user.py=>person.py".',
                 path="person.py",
                 subject="user.py",
             ),
@@ -82,7 +82,7 @@ class TestRenames:
     def test_a_committed_rename_fails_from_the_base(self, repository: Repository):
         repository.git("mv", "user.py", "person.py")
         repository.commit()
-        assert judge(CHECK, look(repository)) == Verdict.SKIP
+        assert verdict_of(CHECK, look(repository)) == Verdict.SKIP
         assert verdict(look(repository, base="HEAD~1")) == (Verdict.FAIL, [("rename", "person.py")])
 
     def test_a_rename_by_case_fails(self, repository: Repository):
@@ -109,7 +109,7 @@ class TestRenames:
     def test_a_rename_of_evidence_is_no_matter(self, repository: Repository):
         repository.commit({"Forge/Contracts/phases.md": "p\n", "Forge/evidence/test_runs.md": TEXT})
         repository.git("mv", "Forge/evidence/test_runs.md", "Forge/evidence/test_runs_latest.md")
-        assert judge(CHECK, look(repository)) == Verdict.SKIP
+        assert verdict_of(CHECK, look(repository)) == Verdict.SKIP
 
     def test_evidence_renamed_into_the_project_fails(self, repository: Repository):
         repository.commit({"Forge/Contracts/phases.md": "p\n", "Forge/evidence/test_runs.md": TEXT})
@@ -132,13 +132,13 @@ class TestChurn:
         (found,) = look(repository, base=base).found
         assert (found.rule, found.message) == (
             "line-ends",
-            "user.py: only the line ends changed, of 20 lines.",
+            "user.py: only line endings changed, in 20 lines.",
         )
 
     def test_line_ends_that_the_repository_translates_are_no_change(self, repository: Repository):
         repository.commit({".gitattributes": "* text=auto\n"})
         repository.write({"user.py": TEXT.replace("\n", "\r\n")})
-        assert judge(CHECK, look(repository)) == Verdict.SKIP
+        assert verdict_of(CHECK, look(repository)) == Verdict.SKIP
 
     def test_a_mode_is_noted(self, repository: Repository):
         (repository.path / "run.sh").chmod(0o755)
@@ -160,7 +160,7 @@ class TestSize:
         assert (found.rule, found.severity, found.message) == (
             "too-large",
             Severity.FAIL,
-            "23 lines were added or removed, 20 are allowed; most of them in user.py.",
+            "23 lines were added or removed, but only 20 are allowed; most are in user.py.",
         )
 
     def test_evidence_does_not_count(self, repository: Repository):
@@ -213,12 +213,12 @@ class TestRules:
             (
                 "policy-changed",
                 Severity.WARN,
-                "Forge/Contracts is where the rules are read from now, instead of Contracts.",
+                "Forge/Contracts now holds the rules, instead of Contracts.",
             ),
             (
                 "policy-removed",
                 Severity.FAIL,
-                "Contracts/boundaries.json counts no more: the rules are read from Forge/Contracts now.",
+                "Contracts/boundaries.json no longer applies: the rules are now read from Forge/Contracts.",
             ),
         ]
 

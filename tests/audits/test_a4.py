@@ -10,15 +10,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge.audits.analysis import Analyzer, Forgiving
+from forge.audits.analysis.analyses import AnalysisFailed
 from forge.audits.check import Fixture, Found
 from forge.audits.checks.a4_boundaries import CHECK
-from forge.audits.desk import AnalysisFailed
-from forge.audits.engine import judge
-from forge.audits.memory import MemoryTree, PlainDesk, snapshot_of
+from forge.audits.engine.check_runner import verdict_of
+from forge.audits.engine.self_test import run_self_tests
+from forge.audits.memory import MemoryTree, UncachedAnalyses, snapshot_of
 from forge.audits.models import Severity
-from forge.audits.selftest import prove
-from forge.audits.snapshot import MAX_BYTES, Entry, Kind, Snapshot, Tree
+from forge.audits.snapshot import MAX_BYTES, Analyzer, Entry, FallbackAnalyzer, Kind, Snapshot, Tree
 
 T = TypeVar("T")
 Files = dict[str, str | bytes]
@@ -56,15 +55,15 @@ FILES: Files = {
 @pytest.mark.parametrize("fixture", CHECK.fixtures, ids=lambda fixture: fixture.name)
 def test_a_fixture_is_judged_rightly(fixture: Fixture) -> None:
     examination = CHECK.examine(fixture.snapshot())
-    assert judge(CHECK, examination) == fixture.expect
+    assert verdict_of(CHECK, examination) == fixture.expect
     assert tuple(sorted(one.rule for one in examination.found)) == fixture.rules
 
 
 def test_the_check_proves_itself() -> None:
-    assert [proof.problems for proof in prove([CHECK])] == [[]]
+    assert [proof.problems for proof in run_self_tests([CHECK])] == [[]]
 
 
-def test_a_finding_says_what_where_and_how_to_mend_it() -> None:
+def test_finding_names_violation_location_and_fix() -> None:
     rule = {"import": "app.repos", "reason": "ask a service"}
     files = {**FILES, "app/api/users.py": "import os\n\nfrom ..repos import users\n"}
     assert CHECK.examine(project(layers(rule), files)).found == (
@@ -72,7 +71,7 @@ def test_a_finding_says_what_where_and_how_to_mend_it() -> None:
             rule="forbidden-import",
             severity=Severity.FAIL,
             message="api may not import app.repos (ask a service)",
-            fix="Do not import app.repos in api: move what needs it to a layer that may.",
+            fix="Do not import app.repos in api: move the code that needs it to a layer that may.",
             path="app/api/users.py",
             line=3,
             subject="api:app.repos:app.repos",
@@ -92,7 +91,7 @@ def test_a_word_in_a_docstring_is_no_use_of_it() -> None:
     assert found(layers("asyncpg"), {**FILES, "app/api/a.py": '"""Never use asyncpg."""\n'}) == []
 
 
-def test_several_rules_may_be_broken_on_one_line_and_each_is_told_once() -> None:
+def test_each_rule_broken_on_a_line_is_reported_once() -> None:
     files = {**FILES, "app/api/a.py": "from app.repos import users, x; import app.repos\n"}
     rules = ({"layer": "repos"}, {"import": "app.repos"}, r"from app\.repos|import app\.repos")
     assert [(one[0], one[2]) for one in found(layers(*rules), files)] == [
@@ -257,21 +256,21 @@ def test_what_is_too_large_to_be_searched_is_an_error(path: str, is_error: bool)
 def test_a_file_that_kills_the_search_cannot_be_judged() -> None:
     boundaries = {"layers": [{"name": "all", "glob": "app/*", "forbidden": ["eval"]}]}
     snapshot = project(boundaries, {"app/a.go": "", "app/b.go": "", "app/c.py": ""})
-    found = CHECK.examine(replace(snapshot, desk=DeskOfLosses("app/b.go"))).found
+    found = CHECK.examine(replace(snapshot, analyses=FailingAnalyses("app/b.go"))).found
     assert [(one.rule, one.severity, one.path) for one in found] == [
         ("unparsable", Severity.ERROR, "app/b.go")
     ]
 
 
 @dataclass(frozen=True)
-class DeskOfLosses(PlainDesk):
+class FailingAnalyses(UncachedAnalyses):
     """Whose processes die of one file."""
 
     lost: str
 
     def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]:
         made = super().analyse(analyzer, entries, tree)
-        if not isinstance(analyzer, Forgiving):
+        if not isinstance(analyzer, FallbackAnalyzer):
             raise AnalysisFailed(self.lost)
         return {path: analyzer.unreadable() if path == self.lost else one for path, one in made.items()}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from forge.audits.checks.a9_dependencies import CHECK
-from forge.audits.engine import judge
+from forge.audits.engine.check_runner import verdict_of
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 
@@ -271,7 +271,7 @@ def test_a_case_is_judged_as_it_is_labelled(case: Case):
     assert tuple(f"{found.path}:{found.line} {found.subject}" for found in told) == case.found
     assert {found.rule for found in told} <= {case.rule}
     expected = ("WARN" if case.rule in ("dev-dependency", "unsure") else "FAIL") if case.found else "PASS"
-    assert judge(CHECK, examination) == expected
+    assert verdict_of(CHECK, examination) == expected
 
 
 def test_there_are_enough_cases_and_no_two_have_one_name():

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from forge.audits.check import Found
 from forge.audits.checks.a9_dependencies import CHECK
-from forge.audits.dependencies.packages import known_names
-from forge.audits.engine import judge
-from forge.audits.facts.stdlib import STDLIB
+from forge.audits.dependencies.python_packages import known_names
+from forge.audits.engine.check_runner import verdict_of
+from forge.audits.engine.self_test import run_self_tests
+from forge.audits.facts.python.stdlib import STDLIB
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity, Verdict
-from forge.audits.selftest import prove
 from forge.audits.snapshot import MAX_BYTES, Entry, Kind, Snapshot
 
 Files = dict[str, str | bytes]
@@ -25,11 +25,11 @@ def look(files: Files, base: Files | None = None) -> tuple[Verdict, list[Found]]
 
 def judged(snapshot: Snapshot) -> tuple[Verdict, list[Found]]:
     examination = CHECK.examine(snapshot)
-    return judge(CHECK, examination), list(examination.found)
+    return verdict_of(CHECK, examination), list(examination.found)
 
 
-def test_it_proves_itself():
-    (proof,) = prove([CHECK])
+def test_self_test_passes():
+    (proof,) = run_self_tests([CHECK])
     assert (proof.problems, proof.caught) == ([], 10)
 
 
@@ -40,7 +40,7 @@ def test_a_finding_says_what_is_imported_and_which_line_to_add():
         Found(
             rule="undeclared",
             severity=Severity.FAIL,
-            message="imports requests, which no manifest declares (requests-mock is another package)",
+            message="imports requests, which no manifest declares (requests-mock is a different package)",
             fix="Add requests to requirements.txt, or remove the import.",
             path="app.py",
             line=2,
@@ -74,7 +74,7 @@ def test_a_finding_says_what_is_imported_and_which_line_to_add():
         ),
         (
             {"requirements.txt": "frob-rest-client", "app.py": "import frob\n"},
-            'If it comes from frob-rest-client, say so in forge.json (audit.import_names: "frob": "frob-rest-client"); '
+            'If it comes from frob-rest-client, map it in forge.json (audit.import_names: "frob": "frob-rest-client"); '
             "else add its package to requirements.txt, or remove the import.",
         ),
         (
@@ -96,19 +96,19 @@ def test_the_fix_names_the_place(files: Files, fix: str):
     [
         (
             {"requirements.txt": "fastapi\n", "app.py": "import starlette\n"},
-            "imports starlette, which no manifest declares (fastapi happens to bring it along)",
+            "imports starlette, which no manifest declares (it is a transitive dependency of fastapi)",
         ),
         (
             {"requirements.txt": "requets\n", "app.py": "import requests\n"},
-            "imports requests, which no manifest declares (requets is another package)",
+            "imports requests, which no manifest declares (requets is a different package)",
         ),
         (
             {"requirements.txt": "frobnicato\n", "app.py": "import frobnicate\n"},
-            "imports frobnicate, which no manifest declares (frobnicato may be another package)",
+            "imports frobnicate, which no manifest declares (frobnicato may be a different package)",
         ),
         (
             {"requirements.txt": "frobnicate-spark\n", "app.py": "import frobnicate\n"},
-            "imports frobnicate, which no manifest declares by that name; frobnicate-spark may bring it",
+            "imports frobnicate, which no manifest declares by that name; frobnicate-spark may provide it",
         ),
         (
             {"requirements.txt": "", "requirements-dev.txt": "\npytest\n", "app.py": "import pytest\n"},
@@ -126,7 +126,7 @@ def test_the_fix_names_the_place(files: Files, fix: str):
                 "requirements.txt": "",
                 "app.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas\n",
             },
-            "imports pandas for its types only, and no manifest declares it",
+            "imports pandas for its types only, but no manifest declares it",
         ),
     ],
 )
@@ -332,5 +332,5 @@ def test_the_map_of_names_is_sound():
 def test_code_that_is_all_ignored_is_not_called_none():
     snapshot = snapshot_of({"forge.json": '{"audit": {"ignore": ["**"]}}', "app.py": "import requests\n"})
     assert CHECK.examine(snapshot).skipped == (
-        "audit.ignore leaves out all there is of Python, JavaScript and TypeScript"
+        "audit.ignore excludes all Python, JavaScript and TypeScript code"
     )

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.boundaries.config import BadBoundaries, Boundaries, Rank, read_boundaries, read_order
-from forge.audits.boundaries.layering import Layers, forbidden_pairs
+from forge.audits.boundaries.config import Boundaries, InvalidBoundaries, Rank, read_boundaries, read_order
+from forge.audits.boundaries.layer_files import LayerFiles, forbidden_pairs
 
 ORIGINAL = {
     "description": "as the original wrote it",
@@ -32,12 +32,12 @@ def test_the_format_of_the_original_is_ours() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "line"),
     [
-        ("{", "is no JSON", 1),
-        ('{\n"layers": [,]}', "is no JSON", 2),
+        ("{", "is not valid JSON", 1),
+        ('{\n"layers": [,]}', "is not valid JSON", 2),
         ("[]", "should be a valid", 1),
         ("{}", "layers: Field required", 1),
         ('{"layers":\n 3}', "layers: Input should be a valid list", 2),
-        ('{"layers": [],\n"layer": 1}', "layer: is no key of this place", 2),
+        ('{"layers": [],\n"layer": 1}', "layer: unknown key", 2),
         ('{"layers": [],\n"layers": []}', "has the key 'layers' twice", 2),
         ('{"it\'s": 1,\n"it\'s": 2}', 'has the key "it\'s" twice', 2),
         ('{"größe": 1,\n"größe": 2}', "has the key 'größe' twice", 2),
@@ -53,42 +53,46 @@ def test_the_format_of_the_original_is_ours() -> None:
         ),
         (
             '{"layers": [{"name": "a", "glob": "x", "forbidden": [{"pattern": "p", "indirect": true}]}]}',
-            "text has no chain",
+            "only valid for `import` and `layer` rules",
             1,
         ),
         (
             '{"layers": [{"name": "a", "glob": "x", "forbidden": [{"layer": "b"}]}]}',
-            "layer 'b', which is not there",
+            "a rule refers to the unknown layer 'b'",
             1,
         ),
         (
             '{"layers": [{"name": "a", "glob": "x"}, {"name": "a", "glob": "y"}]}',
-            "the layer 'a' is there twice",
+            "the layer 'a' is defined twice",
             1,
         ),
-        ('{"layers": [{"name": "a", "glob": "x"}], "order": ["a", "b"]}', "`order` names the layer 'b'", 1),
+        (
+            '{"layers": [{"name": "a", "glob": "x"}], "order": ["a", "b"]}',
+            "`order` refers to the unknown layer 'b'",
+            1,
+        ),
         ('{"layers": [{"name": "a", "glob": "x"}], "order": ["a", "a"]}', "twice", 1),
         ('{"layers": [{"name": "a", "glob": "x"}], "order": ["a | b : c"]}', "mixes", 1),
         ('{"layers": [{"name": "a", "glob": "x"}], "order": ["a |"]}', "without a name", 1),
-        ('{"layers": [], "exhaustive": true}', "needs `containers`", 1),
+        ('{"layers": [], "exhaustive": true}', "requires `containers`", 1),
         (
             '{"layers": [{"name": "a", "glob": "x"}], "known_violations": [\n{"layer": "a", "file": "f", "pattern": "p",'
             '\n"expires": "soon"}]}',
-            "is no date",
+            "is not a valid date",
             3,
         ),
         ("[" * 100_000, "nested too deeply", 1),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, message: str, line: int) -> None:
-    with pytest.raises(BadBoundaries) as bad:
+    with pytest.raises(InvalidBoundaries) as bad:
         read_boundaries(text.encode())
     assert message in bad.value.message
     assert bad.value.line == line
 
 
 def test_bytes_that_are_no_text_are_said_to_be_none() -> None:
-    with pytest.raises(BadBoundaries, match="is not UTF-8"):
+    with pytest.raises(InvalidBoundaries, match="is not UTF-8"):
         read_boundaries(b'{"layers": [\n"\xff"]}')
 
 
@@ -96,7 +100,7 @@ def test_bytes_that_are_no_text_are_said_to_be_none() -> None:
 def test_no_bytes_are_too_odd(data: bytes) -> None:
     try:
         read_boundaries(data)
-    except BadBoundaries as bad:
+    except InvalidBoundaries as bad:
         assert bad.message
 
 
@@ -148,7 +152,7 @@ def test_an_order_has_ranks() -> None:
 )
 def test_a_glob_covers_files(glob: str, path: str, is_in: bool) -> None:
     boundaries = Boundaries.model_validate({"layers": [{"name": "x", "glob": glob}]})
-    assert (path in Layers.of(boundaries, [path, "app/routers/other.py"]).names) is is_in
+    assert (path in LayerFiles.of(boundaries, [path, "app/routers/other.py"]).names) is is_in
 
 
 def test_a_folder_below_belongs_to_the_layer_that_names_it() -> None:
@@ -165,7 +169,7 @@ def test_a_folder_below_belongs_to_the_layer_that_names_it() -> None:
         "app/db/old/f.py",
         "app/generated/g.py",
     ]
-    assert Layers.of(boundaries, paths).files == {
+    assert LayerFiles.of(boundaries, paths).files == {
         "api": frozenset({"app/a.py", "app/x/b.py"}),
         "db": frozenset({"app/db/c.py", "app/db/d/e.py"}),
     }

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.claims import read_claims, settle, split_claims, told_claims, write_claim
+from forge.audits.claims import read_claims, read_claims_option, resolve_claims, split_claims, write_claim
 from forge.audits.models import AuditRequest
 from forge.audits.snapshot import Claims
 from forge.errors import Invalid
@@ -21,7 +21,7 @@ ODD = ["a,b.py", "a=>b.py", "a\\b.py", "caf\udce9.py", "a\nb.py", " a ", "@a", "
 
 
 def meant(claims: list[str], *known: str) -> frozenset[str]:
-    return settle(read_claims(AuditRequest(claimed_files=claims).claimed_files or []), known).files
+    return resolve_claims(read_claims(AuditRequest(claimed_files=claims).claimed_files or []), known).files
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -58,14 +58,14 @@ def test_a_backslash_means_what_makes_a_known_name(claim: str, path: str):
 
 def test_what_changed_is_meant_before_what_is_only_there():
     claims = Claims(frozenset({"a\\x41"}), {"a\\x41": "b\\\\c"})
-    assert settle(claims, {"a/x41"}, {"aA"}) == Claims(frozenset({"a/x41"}), {"a/x41": "b/c"})
+    assert resolve_claims(claims, {"a/x41"}, {"aA"}) == Claims(frozenset({"a/x41"}), {"a/x41": "b/c"})
 
 
 class TestLists:
     def test_each_line_is_a_claim(self, tmp_path: Path):
         listed = tmp_path / "claims.txt"
         listed.write_bytes(b"\xef\xbb\xbfa,b.py\r\n\n  \nold.py=>new.py\ncaf\xe9.py\nx\\x2cy.py")
-        claims = told_claims(f"@{listed}")
+        claims = read_claims_option(f"@{listed}")
         assert claims == ["a,b.py", "old.py=>new.py", "caf\\xe9.py", "x\\x2cy.py"]
         known = ["a,b.py", "old.py", "new.py", "caf\udce9.py", "x,y.py"]
         assert meant(claims, *known) == {*known}
@@ -77,24 +77,24 @@ class TestLists:
             patch.setattr(
                 sys, "stdin", io.TextIOWrapper(io.BytesIO(b"".join(name + b"\0" for name in names)))
             )
-            claims = told_claims("@-")
+            claims = read_claims_option("@-")
         if not any(".." in path.replace("\\", "/").split("/") for path in map(write_claim, paths)):
             assert meant(claims, *paths) == paths
 
     @pytest.mark.parametrize("name", ["no", "", "a\0b", "."])
-    def test_a_list_that_is_not_there_is_told(self, tmp_path: Path, name: str):
+    def test_missing_claims_file_is_reported(self, tmp_path: Path, name: str):
         before = Path.cwd()
         os.chdir(tmp_path)
         try:
-            with pytest.raises(Invalid, match="cannot be read"):
-                told_claims(f"@{name}")
+            with pytest.raises(Invalid, match="Cannot read"):
+                read_claims_option(f"@{name}")
         finally:
             os.chdir(before)
 
     def test_an_empty_list_claims_nothing(self, tmp_path: Path):
         (tmp_path / "empty").touch()
         with pytest.raises(Invalid, match="No file is claimed"):
-            read_claims(told_claims(f"@{tmp_path / 'empty'}"))
+            read_claims(read_claims_option(f"@{tmp_path / 'empty'}"))
 
     def test_what_may_come_over_the_network_reads_no_file(self, tmp_path: Path):
         (tmp_path / "secret").write_text("secret\n")

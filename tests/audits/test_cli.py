@@ -168,11 +168,11 @@ def test_changes_are_counted_from_the_base(run: Audit, project: Path):
     [
         (["--only", "A99"], "There is no check A99"),
         (["--claimed-files", " , "], "No file is claimed"),
-        (["--claimed-files", "../x"], "not inside the project"),
+        (["--claimed-files", "../x"], "outside the project"),
         (["--base", "nowhere"], "nowhere"),
         (["--phase", "x" * 201], "--phase: String should have at most 200 characters"),
         (["--explain", "B4"], "There is no check B4"),
-        (["--only", " , "], "No check is named"),
+        (["--only", " , "], "No check is given"),
         (["--file", "nope.py"], "There is no file nope.py"),
         (["--format", "xml"], "'xml' is not one of"),
     ],
@@ -284,7 +284,7 @@ def test_a_baseline_of_some_checks_leaves_what_is_accepted_of_others(
 
 def test_a_baseline_of_no_check_is_refused(terminal: Terminal, project: Path):
     said = terminal("audit", "baseline", str(project), "--only", ",")
-    assert (said.code, "No check is named." in said.err) == (2, True)
+    assert (said.code, "No check is given." in said.err) == (2, True)
     assert not (project / "Forge/Contracts/audit_baseline.json").exists()
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from forge.audits.baseline import freeze
 from forge.audits.check import Check, Examination, Found, examined, skip
-from forge.audits.engine import audit
+from forge.audits.engine.baseline import create_baseline
+from forge.audits.engine.check_runner import run_checks
 from forge.audits.memory import TODAY, snapshot_of
 from forge.audits.models import AuditReport, Known, Severity, Verdict
 from forge.audits.snapshot import Snapshot
@@ -32,7 +32,7 @@ def check(*finds: Found, code: str = "A4", is_blocking: bool = True, **more: Any
 
 
 def run(*checks: Check, files: dict[str, str] | None = None, only_path: str | None = None) -> AuditReport:
-    return audit(snapshot_of(files or FILES), checks, at=AT, only_path=only_path)
+    return run_checks(snapshot_of(files or FILES), checks, at=AT, only_path=only_path)
 
 
 @pytest.mark.parametrize(
@@ -57,17 +57,17 @@ def test_a_check_that_only_warns_never_fails_but_its_error_still_blocks():
     assert (blind.warnings[0].result, blind.overall) == (Verdict.ERROR, Verdict.FAIL)
 
 
-def test_nothing_examined_is_no_pass():
+def test_nothing_examined_is_an_error():
     silent = run(check(examination=Examination((), 0, "files"))).checks[0]
     assert (silent.result, silent.detail) == (
         Verdict.ERROR,
-        "examined nothing, and the check does not say why",
+        "examined nothing without a reason",
     )
     honest = run(check(examination=skip("there are no files"))).checks[0]
     assert (honest.result, honest.detail) == (Verdict.SKIP, "there are no files")
 
 
-def test_a_check_that_breaks_blocks_and_the_others_go_on():
+def test_check_that_raises_blocks_and_others_still_run():
     def explode(_: Snapshot) -> Examination:
         raise KeyError("gone")
 
@@ -78,7 +78,7 @@ def test_a_check_that_breaks_blocks_and_the_others_go_on():
     assert report.overall is Verdict.FAIL
 
 
-def test_what_a_check_cannot_have_is_said_in_its_own_words():
+def test_forge_error_in_check_is_reported_with_its_message():
     def refuse(_: Snapshot) -> Examination:
         raise Unavailable("The history is cut.", hint="Fetch it.")
 
@@ -91,7 +91,7 @@ def test_what_a_check_cannot_have_is_said_in_its_own_words():
     )
 
 
-def test_a_finding_is_told_in_full():
+def test_finding_is_reported_completely():
     finding = run(check(found(subject="two"))).checks[0].findings[0]
     assert finding.model_dump(exclude={"fingerprint"}) == {
         "check": "A4",
@@ -109,7 +109,7 @@ def test_a_finding_is_told_in_full():
     }
 
 
-def test_a_finding_keeps_its_name_when_lines_move_and_equal_ones_are_told_apart():
+def test_fingerprint_survives_moved_lines_and_separates_equal_findings():
     before = run(check(found(subject="x"), found(subject="x", line=3))).checks[0].findings
     after = run(check(found(subject="x", line=7), found(subject="x", line=9))).checks[0].findings
     assert [one.fingerprint for one in before] == [one.fingerprint for one in after]
@@ -121,23 +121,23 @@ def test_the_findings_of_one_file_can_be_asked_for_alone():
     report = run(check(found(), found(path="other.py"), found(path=None)), files=files, only_path="other.py")
     assert [finding.path for finding in report.checks[0].findings] == ["other.py", None]
     clean = run(check(found()), files=files, only_path="other.py")
-    assert (clean.overall, clean.checks[0].detail) == (Verdict.PASS, "nothing about other.py")
+    assert (clean.overall, clean.checks[0].detail) == (Verdict.PASS, "no findings for other.py")
 
 
-def test_a_file_that_is_not_there_is_no_pass():
+def test_missing_file_is_rejected():
     with pytest.raises(Invalid, match=r"There is no file nope\.py"):
         run(check(found()), only_path="nope.py")
 
 
 @pytest.mark.parametrize("strange", [5, None, Examination((5,), 1, "files")])  # type: ignore[arg-type]
-def test_a_check_that_answers_nonsense_is_its_own_error(strange: object):
+def test_invalid_result_is_an_error_of_the_check(strange: object):
     odd = Check("X1", "Odd", "why", "docs", lambda _: strange, ())  # type: ignore[arg-type,return-value]
     report = run(odd, check(code="A9"))
     assert [result.result for result in report.checks] == [Verdict.ERROR, Verdict.PASS]
     assert "TypeError" in report.checks[0].detail
 
 
-def test_what_a_check_found_is_told_however_it_hands_it_over():
+def test_findings_may_be_any_iterable():
     given = Examination((one for one in [found()]), 3, "lines")  # type: ignore[arg-type]
     report = run(check(examination=given))
     assert (report.checks[0].result, [one.rule for one in report.checks[0].findings]) == ("FAIL", ["odd"])
@@ -153,7 +153,7 @@ def test_what_a_check_found_is_told_however_it_hands_it_over():
         Examination((1 // 0 for _ in "x"), 1, "files"),  # type: ignore[arg-type]
     ],
 )
-def test_a_check_that_says_nonsense_does_not_take_the_others_along(given: Examination):
+def test_invalid_finding_does_not_affect_other_checks(given: Examination):
     report = run(check(examination=given), check(found(), code="A9"))
     told = [(result.result, [one.rule for one in result.findings]) for result in report.checks]
     assert told == [("ERROR", ["broken-check"]), ("FAIL", ["odd"])]
@@ -171,11 +171,11 @@ def test_names_of_files_cannot_write_to_a_terminal():
 
 
 def accepted(report: AuditReport, until: date | None) -> dict[str, str]:
-    file = freeze(report.checks[0].findings, since=date(2025, 12, 1), until=until, reason="later")
+    file = create_baseline(report.checks[0].findings, since=date(2025, 12, 1), until=until, reason="later")
     return {**FILES, BASELINE: file.model_dump_json()}
 
 
-def test_what_is_in_the_baseline_does_not_block_until_its_day():
+def test_baseline_finding_does_not_block_until_expiry():
     first = run(check(found(subject="x")))
     frozen = run(check(found(subject="x")), files=accepted(first, TODAY)).checks[0]
     assert frozen.result is Verdict.PASS
@@ -204,10 +204,12 @@ def test_a_baseline_that_cannot_be_read_is_an_error_of_what_it_is_for(text: str)
     assert "audit_baseline.json cannot be read" in report.checks[0].detail
 
 
-def test_the_report_says_what_was_looked_at():
+def test_report_describes_audited_state():
     seen: list[str] = []
     snapshot = snapshot_of(FILES, base={}, claims=["b.py", "./app.py"], phase="Phase 3")
-    report = audit(snapshot, [check(), check(code="W1")], at=AT, on_result=lambda one: seen.append(one.code))
+    report = run_checks(
+        snapshot, [check(), check(code="W1")], at=AT, on_result=lambda one: seen.append(one.code)
+    )
     assert seen == ["A4", "W1"]
     assert report.model_dump(mode="json", exclude={"checks", "warnings", "duration_ms"}) == {
         "phase": "Phase 3",
@@ -226,12 +228,12 @@ def test_the_report_says_what_was_looked_at():
 def test_what_could_not_be_examined_cannot_be_accepted():
     blind = run(check(found(Severity.ERROR, subject="x")))
     finding = blind.checks[0].findings[0].model_copy(update={"severity": Severity.FAIL})
-    file = freeze([finding], since=date(2025, 12, 1), until=None, reason="later")
+    file = create_baseline([finding], since=date(2025, 12, 1), until=None, reason="later")
     again = run(check(found(Severity.ERROR, subject="x")), files={**FILES, BASELINE: file.model_dump_json()})
     assert (again.overall, again.checks[0].findings[0].known) == (Verdict.FAIL, None)
 
 
-def test_a_check_that_looked_at_nothing_does_not_pass_with_what_was_accepted():
+def test_empty_check_does_not_pass_with_accepted_findings():
     first = run(check(examination=Examination((found(subject="x"),), 0, "files")))
     frozen = run(
         check(examination=Examination((found(subject="x"),), 0, "files")), files=accepted(first, None)

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.audits.projects import GOOD, MakeProject, Project
+from tests.audits.evidence_project import GOOD, MakeProject, Project
 from tests.support.python_project import give_pytest, make_environment
 
 from forge.audits.checks.a3_evidence import CHECK as A3
 from forge.audits.checks.a5_diff_log import CHECK as A5
 from forge.audits.checks.a7_order import CHECK as A7
 from forge.audits.checks.a8_tests import CHECK as A8
-from forge.audits.evidence.keys import Keys
 from forge.audits.evidence.records import LevelName, Status, TestCounts
+from forge.audits.evidence.signing_keys import SigningKeys
 from forge.errors import Conflict, ForgeError
-from forge.sandbox.choice import Sandboxes
+from forge.sandbox.sandboxes import Sandboxes
 
 ALL = (A3, A5, A7, A8)
 
@@ -39,7 +39,7 @@ def make_project(tmp_path: Path, sandboxes: Sandboxes, environment: Path) -> Mak
     def make(files: dict[str, str]) -> Project:
         root = tmp_path / "project"
         root.mkdir()
-        project = Project(root, Keys(tmp_path / "data" / "audit"), sandboxes)
+        project = Project(root, SigningKeys(tmp_path / "data" / "audit"), sandboxes)
         project.git("init", "-q", "-b", "main")
         project.write(files)
         give_pytest(environment, root)
@@ -92,13 +92,13 @@ async def test_a_failing_test_fails_and_is_named(make_project: MakeProject):
     assert "1 of 1 tests failed: test_app::test_double" in project.examine(A8).found[0].message
 
 
-async def test_no_test_is_no_pass(make_project: MakeProject):
+async def test_no_tests_do_not_pass(make_project: MakeProject):
     project = make_project({"app.py": "x = 1\n", ".gitignore": ".venv\n"})
     run = (await project.prove()).run
     assert (run.status, project.judge(A8)) == (Status.FAIL, ("FAIL", ["no-tests"]))
 
 
-async def test_an_empty_suite_is_no_pass(make_project: MakeProject):
+async def test_empty_suite_does_not_pass(make_project: MakeProject):
     project = make_project({**GOOD, "test_app.py": "def helper():\n    pass\n"})
     behavior = (await project.prove()).run.level(LevelName.BEHAVIOR)
     assert behavior is not None
@@ -146,7 +146,7 @@ async def test_unittest_is_counted_and_says_why_it_failed(make_project: MakeProj
     said = dict(zip(step.failing, step.messages, strict=True))
     assert said["test_app.TestDouble.test_bad"] == "AssertionError: 4 != 5"
     assert said["test_app.TestDouble.test_parts"] == "AssertionError: 4 != 2\nAssertionError: 6 != 2"
-    assert said["test_app.TestDouble.test_unexpected"] == "it was expected to fail, and did not"
+    assert said["test_app.TestDouble.test_unexpected"] == "it was expected to fail, but passed"
     assert said["setUpClass (test_app.TestBroken)"].startswith("OSError: no disk ")
     assert "No module named 'nowhere'" in said["unittest.loader._FailedTest.test_b"]
 
@@ -160,12 +160,10 @@ async def test_unittest_is_counted_and_says_why_it_failed(make_project: MakeProj
             "import unittest\nclass T(unittest.TestCase):\n    @unittest.skip('x')\n    def test_a(self): pass\n",
             "no test ran, 1 skipped",
         ),
-        ("import os\nos._exit(0)\n", "it ended before it could report its tests: none of them counts"),
+        ("import os\nos._exit(0)\n", "it ended before writing its report, so no test counts"),
     ],
 )
-async def test_a_unittest_suite_in_which_nothing_ran_is_no_pass(
-    make_project: MakeProject, test: str, summary: str
-):
+async def test_unittest_suite_without_tests_does_not_pass(make_project: MakeProject, test: str, summary: str):
     project = make_project({**UNITTEST, "test_app.py": test})
     behavior = (await project.prove()).run.level(LevelName.BEHAVIOR)
     assert behavior is not None
@@ -179,7 +177,7 @@ async def test_tests_that_change_the_files_prove_nothing(make_project: MakeProje
     run = (await project.prove()).run
     assert (run.status, run.problem) == (
         Status.FAIL,
-        "files changed while they were tested: app.py, left.txt",
+        "files changed during the tests: app.py, left.txt",
     )
     assert project.judge(A3) == ("FAIL", ["stale-diff-log", "tests-change-files"])
     assert project.judge(A8) == ("FAIL", ["tests-change-files"])
@@ -237,7 +235,7 @@ async def test_tests_that_never_end_are_stopped(make_project: MakeProject):
     assert (behavior.status, behavior.steps[0].end) == (Status.FAIL, "timeout")
 
 
-async def test_fewer_tests_than_before_are_told(make_project: MakeProject):
+async def test_fewer_tests_than_before_are_reported(make_project: MakeProject):
     more = GOOD["test_app.py"] + "\n\ndef test_zero():\n    assert double(0) == 0\n"
     project = make_project({**GOOD, "test_app.py": more})
     await project.prove()
@@ -296,7 +294,7 @@ async def test_nothing_is_run_where_nothing_can_be_recorded(make_project: MakePr
 async def test_another_machine_trusts_it_or_makes_its_own(make_project: MakeProject, tmp_path: Path):
     project = make_project(GOOD)
     await project.prove()
-    other = Project(project.root, Keys(tmp_path / "other"), project.sandboxes)
+    other = Project(project.root, SigningKeys(tmp_path / "other"), project.sandboxes)
     assert other.judge(A8) == ("FAIL", ["unknown-signer"])
     other.keys.add_trusted(str(project.keys.own()))
     assert other.judge(A8) == ("PASS", [])

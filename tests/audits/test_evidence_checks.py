@@ -12,7 +12,8 @@ from forge.audits.checks.a6_authorization import CHECK as A6
 from forge.audits.checks.a7_order import CHECK as A7
 from forge.audits.checks.a8_tests import CHECK as A8
 from forge.audits.checks.w2_ledger import CHECK as W2
-from forge.audits.engine import judge
+from forge.audits.engine.check_runner import verdict_of
+from forge.audits.engine.self_test import run_self_tests
 from forge.audits.evidence.examples import (
     CODE,
     TRUST,
@@ -30,16 +31,14 @@ from forge.audits.evidence.examples import (
 )
 from forge.audits.evidence.records import Kind, LevelName, Status, TestCounts
 from forge.audits.memory import HEAD, MemoryCommits, snapshot_of
-from forge.audits.selftest import prove
-from forge.audits.snapshot import Snapshot
-from forge.audits.trust import Trust
+from forge.audits.snapshot import Snapshot, Trust
 
 CHECKS = (A3, A5, A6, A7, A8, W2)
 OLD = "b" * 40
 
 
 def verdict(check: Check, snapshot: Snapshot) -> str:
-    return judge(check, check.examine(snapshot)).value
+    return verdict_of(check, check.examine(snapshot)).value
 
 
 def rules(check: Check, snapshot: Snapshot) -> list[str]:
@@ -47,8 +46,8 @@ def rules(check: Check, snapshot: Snapshot) -> list[str]:
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)
-def test_a_check_stands_by_its_own_examples(check: Check):
-    (proof,) = prove([check])
+def test_check_passes_its_own_examples(check: Check):
+    (proof,) = run_self_tests([check])
     assert (proof.problems, proof.caught > 3) == ([], True)
 
 
@@ -71,7 +70,7 @@ def test_the_documentation_names_every_rule(check: Check):
     ],
 )
 @pytest.mark.parametrize("check", [A3, A8], ids=lambda check: check.code)
-def test_no_text_is_evidence(check: Check, first: bytes):
+def test_text_is_rejected_as_evidence(check: Check, first: bytes):
     text = first + b"\n12 passed\n"
     snapshot = with_evidence(CODE, {"test_runs_latest.md": text, "test_runs.md": text, "diff_log.md": text})
     assert verdict(check, snapshot) == "FAIL"
@@ -88,7 +87,7 @@ def test_the_test_gate_asks_the_record_whatever_the_text_says(text: bytes):
     assert verdict(A8, with_evidence(CODE, {**runs_files(bad), "test_runs_latest.md": text})) == "FAIL"
 
 
-def test_a_status_that_is_none_is_no_record():
+def test_unknown_status_is_not_a_record():
     run = run_of(id_of(CODE), status="PASSING-ISH")
     files = {**runs_files(run_of(id_of(CODE))), **_records(run)}
     assert rules(A8, with_evidence(CODE, files)) == ["unsigned-evidence"]
@@ -156,7 +155,7 @@ class Rewritten:
         return None
 
 
-def test_an_authorised_commit_outside_of_the_history_is_told():
+def test_authorised_commit_outside_history_is_reported():
     evidence = ledger_files((Kind.AUTHORIZED, authorized(OLD)))
     snapshot = replace(with_evidence(CODE, evidence, base=CODE), commits=Rewritten())
     assert rules(A6, snapshot) == ["rewritten-history"]
@@ -195,13 +194,13 @@ def test_a_failed_run_that_was_taken_out_of_the_records_is_missed_by_its_log():
     assert rules(A5, with_evidence(CODE, log)) == ["tampered-diff-log"]
 
 
-def test_a_log_from_another_base_is_told():
+def test_diff_log_with_other_base_is_reported():
     snapshot = snapshot_of(CODE)
     evidence = runs_files(run_of(snapshot.tree_id)), diff_files(diff_log(snapshot))
     assert rules(A5, with_evidence(CODE, *evidence, base={"forge.json": "{}"})) == ["wrong-files"]
 
 
-def test_untrusted_evidence_is_none():
+def test_untrusted_evidence_is_rejected():
     assert rules(A3, proven(trust=Trust())) == ["unknown-signer", "unknown-signer"]
     assert rules(A5, proven(trust=Trust())) == ["unknown-signer"]
     assert verdict(A7, proven(trust=Trust())) == "FAIL"

@@ -3,19 +3,19 @@
 from pathlib import Path
 
 import pytest
-from tests.audits.projects import GOOD, Project
+from tests.audits.evidence_project import GOOD, Project
 from tests.support.python_project import make_environment
 from tests.support.terminal import Terminal
 
-from forge.audits.evidence.keys import Keys
-from forge.sandbox.choice import Sandboxes
+from forge.audits.evidence.signing_keys import SigningKeys
+from forge.sandbox.sandboxes import Sandboxes
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
-    project = Project(root, Keys(tmp_path / "data" / "audit"), Sandboxes())
+    project = Project(root, SigningKeys(tmp_path / "data" / "audit"), Sandboxes())
     project.git("init", "-q", "-b", "main")
     project.write(GOOD)
     return project
@@ -39,7 +39,7 @@ def test_a_whole_cycle(project: Project, forge: Terminal):
     assert [told[code] for code in ("A3", "A5", "A6", "A7", "A8")] == ["PASS", "PASS", "SKIP", "PASS", "PASS"]
     commit = project.commit()
     refused = forge("audit", path, "--only", "A6", "--no-ledger")
-    assert (refused.code, "none was ever authorised" in refused.out) == (1, True)
+    assert (refused.code, "none was authorised" in refused.out) == (1, True)
     granted = forge("audit", "authorize", path, "--by", "ann")
     assert (granted.code, granted.out) == (0, f"Entry 2 of the ledger: {commit} is authorised by ann.\n")
     assert forge("audit", path, "--only", "A6,W2", "--no-ledger").code == 0
@@ -54,7 +54,10 @@ def test_a_whole_cycle(project: Project, forge: Terminal):
     project.write({"app.py": "def double(x):\n    return x + x\n"})
     project.commit()
     refused = forge("audit", "authorize", path)
-    assert (refused.code, "does not hold the files that iteration 1 signed off." in refused.err) == (2, True)
+    assert (refused.code, "does not contain the files that iteration 1 signed off." in refused.err) == (
+        2,
+        True,
+    )
     assert "1 commit since the last authorised one" in forge("audit", path, "--only", "A6", "--no-ledger").out
     bypassed = forge("audit", "authorize", path, "--bypass", "the site is down", "--by", "ann")
     assert bypassed.code == 0
@@ -63,7 +66,7 @@ def test_a_whole_cycle(project: Project, forge: Terminal):
     broken = forge("audit", "verify", path)
     assert (broken.code, broken.out.splitlines()[0]) == (
         1,
-        "audit_ledger.jsonl: FAIL  entry 3 is missing: the signed head tells of 3 [cut-short]",
+        "audit_ledger.jsonl: FAIL  entry 3 is missing: the signed head has 3 entries [cut-short]",
     )
     assert forge("audit", path, "--only", "W2", "--no-ledger").code == 1
     assert forge("audit", "verify", path, "--accept").code == 2
@@ -90,7 +93,7 @@ def test_the_ledger_is_committed_after_the_authorisation_in_it(project: Project,
         project.git("add", "-A")
         project.git("commit", "-qm", "Keep the ledger")
         good = forge("audit", path, "--only", "A6", "--no-ledger")
-        assert (good.code, "nothing but evidence was committed since" in good.out) == (0, True)
+        assert (good.code, "only evidence was committed since" in good.out) == (0, True)
     ledger = (project.root / "Forge" / "evidence" / "audit_ledger.md").read_text()
     assert "Forge/evidence" not in ledger
 
@@ -103,17 +106,17 @@ def test_only_what_an_audit_has_seen_is_authorised(project: Project, forge: Term
     assert forge("audit", "evidence", path, "--summary", "Add.").code == 0
     assert forge("audit", path).code == 0
     unseen = forge("audit", "authorize", path)
-    assert (unseen.code, f"Commit {first[:12]} does not hold the files" in unseen.err) == (2, True)
+    assert (unseen.code, f"Commit {first[:12]} does not contain the files" in unseen.err) == (2, True)
     assert "git add -A" in unseen.err
     project.git("commit", "-qam", "All but the new file")
     assert forge("audit", "authorize", path).code == 2
     whole = project.commit()
     other = forge("audit", "authorize", path, "--commit", first[:12])
-    assert (other.code, "does not hold the files" in other.err) == (2, True)
+    assert (other.code, "does not contain the files" in other.err) == (2, True)
     assert forge("audit", "authorize", path, "--commit", whole[:12]).code == 0
 
 
-def test_a_check_that_failed_besides_a6_stands_in_the_way(project: Project, forge: Terminal):
+def test_failed_check_besides_a6_prevents_authorisation(project: Project, forge: Terminal):
     path = str(project.root)
     project.write({"Forge/Contracts/notes.md": ""})
     project.commit()
@@ -150,7 +153,7 @@ def test_failing_tests_are_exit_1_and_named(project: Project, forge: Terminal):
     assert (as_json.code, as_json.data["run"]["status"]) == (1, "FAIL")
 
 
-def test_what_cannot_be_done_is_exit_2(project: Project, forge: Terminal, tmp_path: Path):
+def test_impossible_action_exits_with_2(project: Project, forge: Terminal, tmp_path: Path):
     (tmp_path / "empty").mkdir()
     for command in ("evidence", "verify", "authorize"):
         assert forge("audit", command, str(tmp_path / "empty")).code == 2
@@ -183,17 +186,17 @@ def test_every_file_of_evidence_is_verified_and_named(project: Project, forge: T
     forge("audit", "evidence", path, "--summary", "Double numbers.")
     for name in ("diff_log.json", "diff_log.md"):
         (evidence / name).write_bytes(files[evidence / name])
-    assert "diff_log.json belongs to another run" in forge("audit", "verify", path).out
+    assert "diff_log.json does not belong to the last run" in forge("audit", "verify", path).out
 
 
-def test_before_the_first_record_verify_says_what_makes_it(project: Project, forge: Terminal):
+def test_verify_without_records_says_how_to_create_them(project: Project, forge: Terminal):
     said = forge("audit", "verify", str(project.root))
     assert (said.code, said.out) == (
         0,
         "audit_ledger.jsonl: WARN  there is no audit_ledger.jsonl yet [missing]\n"
-        "  The first audit makes it.\n"
+        "  The first audit creates it.\n"
         "test_runs.jsonl: WARN  there is no test_runs.jsonl yet [missing]\n"
-        "  `forge audit evidence` makes it.\n",
+        "  `forge audit evidence` creates it.\n",
     )
     project.write(
         {"Forge/evidence/diff_log.md": "# Diff Log\n", "Forge/evidence/test_runs_latest.md": "PASS\n"}
@@ -207,17 +210,17 @@ def test_a_data_directory_inside_the_project_is_refused_and_not_made(project: Pr
     path = str(project.root)
     for command in (["evidence"], ["verify"], ["authorize"], []):
         said = forge("audit", *command, path)
-        assert (said.code, "lies inside the project" in said.err) == (2, True), command
+        assert (said.code, "is inside the project" in said.err) == (2, True), command
     assert not (project.root / ".forge").exists()
 
 
-def test_the_python_that_is_used_is_told(project: Project, forge: Terminal):
+def test_used_python_is_shown(project: Project, forge: Terminal):
     test = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        pass\n"
     config = '{"backend": {"language": "python", "test_framework": "unittest"}}'
     project.write({"test_app.py": test, "forge.json": config})
     said = forge("audit", "evidence", str(project.root))
     assert (said.code, "  unittest: 1 passed, 0 failed, 0 skipped\n" in said.out) == (0, True), said.out
-    assert ".venv is not there: the system's python3 is used, with the packages it has\n" in said.out
+    assert ".venv does not exist: the system's python3 and its packages are used\n" in said.out
 
 
 def test_keys_are_trusted_listed_and_removed(forge: Terminal):

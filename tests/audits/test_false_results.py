@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from forge.audits.check import Check
-from forge.audits.engine import judge
+from forge.audits.engine.check_runner import verdict_of
+from forge.audits.engine.registry import load_checks
 from forge.audits.evidence.examples import CODE, TRUST, id_of, level, proven, run_of
 from forge.audits.evidence.records import LevelName, Status
 from forge.audits.memory import snapshot_of
-from forge.audits.registry import load_checks
 from forge.audits.snapshot import Change, ChangeKind, Snapshot
 
 CHECKS: dict[str, Check] = {check.code: check for check in load_checks([])}
@@ -95,4 +95,4 @@ def with_bom() -> Snapshot:
 @pytest.mark.parametrize(("code", "case", "make", "right"), ROWS, ids=[f"{row[0]} {row[1]}" for row in ROWS])
 def test_what_was_wrong_before_is_right(code: str, case: str, make: Callable[[], Snapshot], right: str):
     check = CHECKS[code]
-    assert judge(check, check.examine(make())) == right, case
+    assert verdict_of(check, check.examine(make())) == right, case

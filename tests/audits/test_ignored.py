@@ -1,6 +1,6 @@
 """Code that git ignores and tests may use."""
 
-from forge.audits.evidence.ignored import ignored_code
+from forge.audits.evidence.collector import ignored_code
 
 
 def test_only_code_and_settings_outside_of_the_usual_folders_count():

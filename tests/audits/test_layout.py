@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from forge.audits.boundaries.layout import propose_boundaries
 from forge.audits.checks.a4_boundaries import CHECK
-from forge.audits.engine import judge
-from forge.audits.forge_json import propose_forge_json
+from forge.audits.engine.check_runner import verdict_of
 from forge.audits.memory import snapshot_of
 from forge.audits.project import read_project
+from forge.audits.proposals.boundaries_proposal import propose_boundaries
+from forge.audits.proposals.forge_json_proposal import propose_forge_json
 
 Files = dict[str, str]
 
@@ -33,7 +33,7 @@ LAYERED: Files = {
 
 def test_layers_rules_and_order_are_those_of_the_project() -> None:
     assert propose_boundaries(snapshot_of(LAYERED)) == {
-        "description": "Proposed from the layout and the imports of this project. Read it, and make it yours.",
+        "description": "Proposed from the layout and the imports of this project. Review and adjust it.",
         "layers": [
             {
                 "name": "api",
@@ -174,7 +174,7 @@ def test_other_layouts_are_seen_too(files: Files, layers: dict[str, str], order:
 def test_a_proposal_passes_on_its_first_day(files: Files) -> None:
     proposed = json.dumps(propose_boundaries(snapshot_of(files)))
     snapshot = snapshot_of({**files, "Forge/Contracts/boundaries.json": proposed})
-    assert judge(CHECK, CHECK.examine(snapshot)) == "PASS"
+    assert verdict_of(CHECK, CHECK.examine(snapshot)) == "PASS"
     assert json.dumps(propose_boundaries(snapshot_of(files))) == proposed
 
 

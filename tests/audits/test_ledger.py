@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
-from tests.audits.ledgers import GOVERNANCE, Ledger, new_ledger, report_of
+from tests.audits.ledger_project import GOVERNANCE, Ledger, new_ledger, report_of
 
-from forge.audits.evidence.keys import Keys
 from forge.audits.evidence.ledger import append_audit, authorize, last_audit
 from forge.audits.evidence.records import Audited, AuditOutcome, Authorized, Kind, body_of
+from forge.audits.evidence.signing_keys import SigningKeys
 from forge.audits.models import Verdict
-from forge.audits.trust import Trust
+from forge.audits.snapshot import Trust
 from forge.errors import ConfigError, Conflict, Denied, ForgeError, Invalid
 
 
@@ -170,27 +170,27 @@ def test_no_file_of_it_is_a_link(ledger: Ledger, tmp_path: Path, name: str):
 
 
 @pytest.mark.parametrize("make", [lambda path: path.mkdir(), lambda path: os.mkfifo(path)])
-def test_a_pipe_or_a_folder_in_its_place_is_told(ledger: Ledger, make):
+def test_pipe_or_folder_in_place_of_file_is_rejected(ledger: Ledger, make):
     ledger.folder.mkdir(parents=True)
     make(ledger.records)
     with pytest.raises(ForgeError):
         ledger.add()
 
 
-def test_a_tree_that_cannot_be_written_is_told(ledger: Ledger):
+def test_unwritable_project_is_reported(ledger: Ledger):
     if os.getuid() == 0:
         pytest.skip("root writes everywhere")
     ledger.add()
     ledger.folder.chmod(0o500)
     ledger.records.chmod(0o400)
     try:
-        with pytest.raises(Denied, match="cannot be written"):
+        with pytest.raises(Denied, match="not writable"):
             ledger.add()
     finally:
         ledger.folder.chmod(0o700)
 
 
-def test_a_read_only_disk_is_told(ledger: Ledger, monkeypatch: pytest.MonkeyPatch):
+def test_read_only_disk_is_reported(ledger: Ledger, monkeypatch: pytest.MonkeyPatch):
     ledger.add()
     before = ledger.evidence()
     real = os.open
@@ -204,15 +204,15 @@ def test_a_read_only_disk_is_told(ledger: Ledger, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(Denied) as refused:
         ledger.add()
     assert (refused.value.message, refused.value.hint) == (
-        "Forge/evidence/audit_ledger.jsonl cannot be written: Read-only file system.",
-        "Evidence is kept in the project: make the folder writable, or audit with --no-ledger.",
+        "Forge/evidence/audit_ledger.jsonl is not writable: Read-only file system.",
+        "Make the folder writable, or audit with --no-ledger.",
     )
     assert ledger.evidence() == before
 
 
 def test_a_second_machine_has_to_be_trusted_first(ledger: Ledger, tmp_path: Path):
     ledger.add()
-    other = Ledger(ledger.root, Keys(tmp_path / "other"))
+    other = Ledger(ledger.root, SigningKeys(tmp_path / "other"))
     key = ledger.keys.own()
     assert key is not None
     assert other.rules(trust=other.keys.trust(other.root)) == [
@@ -221,7 +221,7 @@ def test_a_second_machine_has_to_be_trusted_first(ledger: Ledger, tmp_path: Path
     ]
     with pytest.raises(Conflict) as refused:
         other.add()
-    assert refused.value.hint == f"If you know whose it is: forge audit trust {key}"
+    assert refused.value.hint == f"If you trust its owner: forge audit trust {key}"
     other.keys.add_trusted(f" {key.upper()} ", "ann")
     other.add()
     assert other.state().problems == ()
@@ -231,12 +231,12 @@ def test_a_second_machine_has_to_be_trusted_first(ledger: Ledger, tmp_path: Path
     assert not other.keys.remove_trusted(key)
 
 
-def test_the_key_is_made_once_and_is_nobody_elses(tmp_path: Path):
-    keys = Keys(tmp_path / "data" / "audit")
+def test_key_is_created_once_and_is_private(tmp_path: Path):
+    keys = SigningKeys(tmp_path / "data" / "audit")
     assert (keys.own(), keys.trust()) == (None, Trust())
     code = f"""
-import sys; from pathlib import Path; from forge.audits.evidence.keys import Keys
-print(Keys(Path({str(tmp_path / "data" / "audit")!r})).signer(Path({str(tmp_path / "p")!r})).key)
+import sys; from pathlib import Path; from forge.audits.evidence.signing_keys import SigningKeys
+print(SigningKeys(Path({str(tmp_path / "data" / "audit")!r})).signer(Path({str(tmp_path / "p")!r})).key)
 """
     started = [
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(4)
@@ -247,26 +247,26 @@ print(Keys(Path({str(tmp_path / "data" / "audit")!r})).signer(Path({str(tmp_path
     assert path.stat().st_mode & 0o777 == 0o600
     assert sorted(entry.name for entry in path.parent.iterdir()) == ["signing.key"]
     path.chmod(0o644)
-    with pytest.raises(ConfigError, match="others can read"):
+    with pytest.raises(ConfigError, match="other users can read"):
         keys.trust()
     path.chmod(0o600)
     path.write_text("nonsense")
-    with pytest.raises(ConfigError, match="no key"):
+    with pytest.raises(ConfigError, match="invalid key"):
         keys.signer(tmp_path / "p")
 
 
 def test_a_key_inside_the_project_would_be_no_secret(tmp_path: Path):
     with pytest.raises(ConfigError, match="inside the project"):
-        Keys(tmp_path / "project" / ".forge" / "audit").signer(tmp_path / "project")
+        SigningKeys(tmp_path / "project" / ".forge" / "audit").signer(tmp_path / "project")
 
 
 def test_two_writers_at_once_leave_one_whole_chain(ledger: Ledger):
     ledger.add()
     code = f"""
 from pathlib import Path
-from tests.audits.ledgers import Ledger
-from forge.audits.evidence.keys import Keys
-ledger = Ledger(Path({str(ledger.root)!r}), Keys(Path({str(ledger.keys._folder)!r})))
+from tests.audits.ledger_project import Ledger
+from forge.audits.evidence.signing_keys import SigningKeys
+ledger = Ledger(Path({str(ledger.root)!r}), SigningKeys(Path({str(ledger.keys._folder)!r})))
 for _ in range(15): ledger.add()
 """
     started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
@@ -275,7 +275,7 @@ for _ in range(15): ledger.add()
     assert (len(state.lines), state.problems) == (31, ())
 
 
-def test_each_branch_is_remembered_by_itself(ledger: Ledger):
+def test_each_branch_has_its_own_remembered_head(ledger: Ledger):
     """Going back to a branch with fewer entries is no tampering; taking entries away on a branch is."""
     ledger.add()
     before = ledger.evidence()
@@ -309,9 +309,9 @@ def test_what_was_committed_is_the_beginning_of_what_is_there(ledger: Ledger, tm
     assert stranger.rules(trust=trust, committed=committed) == [("not-as-committed", 1)]
 
 
-def test_memory_that_is_not_ours_is_told(ledger: Ledger):
+def test_corrupt_remembered_heads_are_reported(ledger: Ledger):
     ledger.add()
     (path,) = (ledger.keys._folder / "heads").iterdir()
     path.write_text("{")
-    with pytest.raises(ConfigError, match="not what Forge wrote"):
+    with pytest.raises(ConfigError, match="corrupt"):
         ledger.add()

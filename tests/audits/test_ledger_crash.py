@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.audits.ledgers import Ledger, new_ledger
+from tests.audits.ledger_project import Ledger, new_ledger
 
 CALLS = ("write", "fsync", "rename", "ftruncate", "mkdir")
 
@@ -74,7 +74,7 @@ def test_a_kill_at_any_call_leaves_a_ledger_that_the_next_entry_makes_whole(tmp_
     raise AssertionError("it never ended")
 
 
-def test_an_entry_whose_head_was_not_written_yet_is_told_and_finished(tmp_path: Path):
+def test_entry_without_head_is_reported_and_completed(tmp_path: Path):
     ledger = new_ledger(tmp_path, count=2)
     head, text = ledger.head.read_bytes(), ledger.text.read_bytes()
     ledger.add()
@@ -92,9 +92,9 @@ def test_a_killed_process_leaves_a_ledger_that_goes_on(tmp_path: Path):
     ledger = new_ledger(tmp_path, count=1)
     code = f"""
 from pathlib import Path
-from tests.audits.ledgers import Ledger
-from forge.audits.evidence.keys import Keys
-ledger = Ledger(Path({str(ledger.root)!r}), Keys(Path({str(ledger.keys._folder)!r})))
+from tests.audits.ledger_project import Ledger
+from forge.audits.evidence.signing_keys import SigningKeys
+ledger = Ledger(Path({str(ledger.root)!r}), SigningKeys(Path({str(ledger.keys._folder)!r})))
 print("ready", flush=True)
 while True: ledger.add()
 """

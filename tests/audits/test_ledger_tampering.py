@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.audits.ledgers import Ledger, new_ledger
+from tests.audits.ledger_project import Ledger, new_ledger
 
-from forge.audits.evidence.book import verify_book, write_head
 from forge.audits.evidence.chain import Line, Signer, next_entry, read_chain, write_line
-from forge.audits.evidence.keys import Keys
+from forge.audits.evidence.evidence_log import verify_log, write_head
 from forge.audits.evidence.ledger import LEDGER
-from forge.audits.trust import Trust
+from forge.audits.evidence.signing_keys import SigningKeys
+from forge.audits.snapshot import Trust
 from forge.errors import Conflict
 
 STRANGER = Signer.from_seed(b"s" * 32)
@@ -131,11 +131,11 @@ def test_an_entry_after_a_tampering_in_the_middle_heals_nothing(ledger: Ledger):
     assert ledger.rules() == [("broken-entry", 3)]
 
 
-def test_a_rewrite_by_a_stranger_is_an_unknown_signer_where_nobody_remembers(ledger: Ledger, tmp_path: Path):
+def test_rewrite_with_other_key_is_unknown_signer_without_remembered_head(ledger: Ledger, tmp_path: Path):
     rewrite(ledger, chain="x")
     elsewhere = Trust(frozenset({str(ledger.keys.own())}))
     assert ledger.rules(trust=elsewhere) == [("unknown-signer", None), ("unknown-signer", None)]
-    assert Keys(tmp_path / "none").own() is None
+    assert SigningKeys(tmp_path / "none").own() is None
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_signature_has_one_spelling(spell: Callable[[bytes], bytes]):
     name = "audit_ledger.head.json"
     signature = json.loads(FILES[name])["signature"].encode()
     head = FILES[name].replace(signature, spell(signature))
-    state = verify_book(LEDGER, {**FILES, name: head}, TRUST, {}, "")
+    state = verify_log(LEDGER, {**FILES, name: head}, TRUST, {}, "")
     assert [problem.rule for problem in state.problems] == ["bad-head"]
 
 
@@ -179,7 +179,7 @@ def test_no_random_change_of_any_file_goes_unnoticed(data: st.DataObject):
     put = data.draw(st.one_of(st.binary(max_size=4), st.just(content[:40]), st.just(b"\n")))
     changed = content[:place] + put + content[place + length :]
     editors = content == changed.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    state = verify_book(LEDGER, {**FILES, name: changed}, TRUST, {}, "")
+    state = verify_log(LEDGER, {**FILES, name: changed}, TRUST, {}, "")
     is_mere_text = name.endswith(".md") and editors
     assert changed == content or is_mere_text or state.is_tampered, (name, place, length, put)
 
@@ -192,5 +192,5 @@ def test_no_shuffling_doubling_or_dropping_of_lines_goes_unnoticed(seed: int):
     changed = [line for line in lines for _ in range(chance.choice([0, 1, 1, 1, 1, 2]))]
     if chance.random() < 0.5:
         chance.shuffle(changed)
-    state = verify_book(LEDGER, {**FILES, LEDGER.records: b"".join(changed)}, TRUST, {}, "")
+    state = verify_log(LEDGER, {**FILES, LEDGER.records: b"".join(changed)}, TRUST, {}, "")
     assert changed == lines or state.is_tampered

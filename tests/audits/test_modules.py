@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge.audits.facts.models import Import
-from forge.audits.imports.loose import read_json
+from forge.audits.files.lenient_readers import read_json
 from forge.audits.imports.modules import Modules, PythonModules, ScriptModules
 from forge.audits.memory import snapshot_of
 
@@ -204,7 +204,7 @@ def test_a_specifier_is_own_or_a_package(specifier: str, is_own: bool) -> None:
     assert script(WEB).is_own("src/index.ts", specifier) is is_own
 
 
-def test_one_door_for_both_languages() -> None:
+def test_modules_resolve_both_languages() -> None:
     modules = Modules.of(snapshot_of({"app/__init__.py": "", "app/x.py": "", "web/a.ts": "", "web/b.ts": ""}))
     assert (modules.module_of("app/x.py"), modules.module_of("web/a.ts")) == ("app.x", "web/a")
     assert modules.resolve("app/x.py", whole("app")) == ("app/__init__.py",)
@@ -238,7 +238,7 @@ def test_no_path_and_no_name_is_too_odd(paths: list[str], module: str) -> None:
         ("pnpm-workspace.yaml", "[" * 250_000),
     ],
 )
-def test_settings_that_nobody_can_read_say_nothing(name: str, text: str) -> None:
+def test_unreadable_settings_are_ignored(name: str, text: str) -> None:
     modules = Modules.of(snapshot_of({"app/a.py": "", "web/b.ts": "", "package.json": "{}", name: text}))
     assert modules.module_of("app/a.py") == "app.a"
     assert modules.module_of("web/b.ts") == "web/b"

@@ -5,11 +5,11 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined
-from forge.audits.engine import audit
+from forge.audits.engine.check_runner import run_checks
+from forge.audits.engine.registry import GROUP, load_checks, select_checks
+from forge.audits.engine.self_test import run_self_tests
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity, Verdict
-from forge.audits.registry import GROUP, choose, load_checks
-from forge.audits.selftest import prove
 from forge.errors import Invalid
 from forge.kernel.clock import now
 
@@ -25,7 +25,9 @@ def test_forge_has_its_twelve_checks_in_order():
 
 
 def test_every_check_of_forge_is_proven():
-    assert {proof.code: proof.problems for proof in prove(load_checks([]))} == {code: [] for code in OWN}
+    assert {proof.code: proof.problems for proof in run_self_tests(load_checks([]))} == {
+        code: [] for code in OWN
+    }
 
 
 @pytest.mark.parametrize("check", load_checks([]), ids=lambda check: check.code)
@@ -35,7 +37,7 @@ def test_every_check_explains_itself(check: Check):
 
 @pytest.mark.parametrize("check", load_checks([]), ids=lambda check: check.code)
 def test_no_check_passes_what_has_nothing_in_it(check: Check):
-    report = audit(snapshot_of({}), [check], at=now())
+    report = run_checks(snapshot_of({}), [check], at=now())
     assert report.results[0].result is not Verdict.PASS
 
 
@@ -43,30 +45,32 @@ def test_no_check_passes_what_has_nothing_in_it(check: Check):
     ("value", "reason"),
     [
         ("no_such_module_anywhere:CHECK", "ModuleNotFoundError"),
-        ("json:dumps", "is no Check"),
+        ("json:dumps", "is not a Check"),
         ("forge.audits.checks.a1_scope:CHECK", "its code A1 is taken"),
     ],
 )
 def test_a_check_that_cannot_be_used_blocks_and_says_why(value: str, reason: str):
     checks = load_checks([EntryPoint("ours", value, GROUP)])
-    report = audit(snapshot_of({"a.py": ""}), choose(checks, ["OURS"]), at=now())
+    report = run_checks(snapshot_of({"a.py": ""}), select_checks(checks, ["OURS"]), at=now())
     assert (report.overall, report.checks[0].result) == (Verdict.FAIL, Verdict.ERROR)
     assert reason in report.checks[0].detail
 
 
 def test_an_unknown_code_is_refused():
     with pytest.raises(Invalid, match="no check A99"):
-        choose(load_checks([]), ["a4", "A99"])
-    assert [check.code for check in choose(load_checks([]), ["w1 ", "a4"])] == ["A4", "W1"]
+        select_checks(load_checks([]), ["a4", "A99"])
+    assert [check.code for check in select_checks(load_checks([]), ["w1 ", "a4"])] == ["A4", "W1"]
 
 
 def test_a_check_that_catches_nothing_is_unsound():
     good = Fixture("good", lambda: snapshot_of({}), "PASS")
     bad = Fixture("bad", lambda: snapshot_of({}), "FAIL")
-    proofs = prove([Check("X", "x", "", "", nothing, fixtures) for fixtures in ((), (good,), (good, bad))])
+    proofs = run_self_tests(
+        [Check("X", "x", "", "", nothing, fixtures) for fixtures in ((), (good,), (good, bad))]
+    )
     assert [proof.problems for proof in proofs] == [
-        ["it has no example that it must catch", "it has no example that it must let through"],
-        ["it has no example that it must catch"],
+        ["it has no failing example", "it has no passing example"],
+        ["it has no failing example"],
         ["bad: PASS instead of FAIL"],
     ]
 
@@ -79,7 +83,7 @@ def test_a_check_that_answers_its_examples_with_nonsense_is_unsound():
     good = Fixture("good", lambda: snapshot_of({}), "PASS")
     bad = Fixture("bad", lambda: snapshot_of({}), "FAIL", ("odd",))
     answers = (generates, lambda _: 5, lambda _: Examination((5,), 1, "files"))  # type: ignore[arg-type]
-    proofs = prove([Check("X", "x", "", "", answer, (good, bad)) for answer in answers])  # type: ignore[arg-type]
+    proofs = run_self_tests([Check("X", "x", "", "", answer, (good, bad)) for answer in answers])  # type: ignore[arg-type]
     assert [proof.problems for proof in proofs] == [
         ["good: FAIL instead of PASS"],
         [f"{name}: TypeError: it returned int, not an Examination" for name in ("good", "bad")],

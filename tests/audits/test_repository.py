@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from tests.support.repositories import Repository, make_repository
 
 from forge.audits.claims import read_claims
-from forge.audits.memory import PlainDesk
+from forge.audits.memory import UncachedAnalyses
 from forge.audits.project import ForgeJson, Governance, Project
 from forge.audits.repository import EvidenceRefused, open_snapshot
-from forge.audits.snapshot import AddedLine, Change, ChangeKind, Entry, Kind, Snapshot
-from forge.audits.trust import Trust
-from forge.workspace.observed_errors import BrokenRepository, NotARepository
+from forge.audits.snapshot import AddedLine, Change, ChangeKind, Entry, Kind, Snapshot, Trust
+from forge.workspace.observed.errors import BrokenRepository, NotARepository
 
 TODAY = date(2026, 1, 2)
 Open = Callable[..., Snapshot]
@@ -35,8 +34,10 @@ def look() -> Iterator[Open]:
     with ExitStack() as opened:
 
         def look(path: Path, **options: Any) -> Snapshot:
-            desk = PlainDesk()
-            return opened.enter_context(open_snapshot(path, trust=Trust(), desk=desk, today=TODAY, **options))
+            analyses = UncachedAnalyses()
+            return opened.enter_context(
+                open_snapshot(path, trust=Trust(), analyses=analyses, today=TODAY, **options)
+            )
 
         yield look
 
@@ -114,12 +115,12 @@ def test_a_detached_head_has_no_branch(repository: Repository, look: Open):
     assert (snapshot.branch, snapshot.head) == (None, repository.git("rev-parse", "HEAD"))
 
 
-def test_what_is_no_repository_is_an_error_and_no_empty_snapshot(tmp_path: Path, look: Open):
+def test_folder_without_repository_is_an_error(tmp_path: Path, look: Open):
     with pytest.raises(NotARepository):
         look(tmp_path)
 
 
-def test_kinds_of_entries_are_told_apart(repository: Repository, look: Open):
+def test_entry_kinds_are_distinguished(repository: Repository, look: Open):
     repository.write({"run.sh": "#!/bin/sh\n"})
     (repository.path / "run.sh").chmod(0o755)
     (repository.path / "link").symlink_to("a.py")
@@ -139,7 +140,7 @@ def test_kinds_of_entries_are_told_apart(repository: Repository, look: Open):
     assert [each.path for each in snapshot.added_lines] == ["run.sh"]
 
 
-def test_kinds_of_changes_are_told_apart(repository: Repository, look: Open):
+def test_change_kinds_are_distinguished(repository: Repository, look: Open):
     same = "".join(f"line {number}\n" for number in range(20))
     repository.commit(
         {"old.txt": same, "mode.sh": "m\n", "typed": "t\n", "gone": "g\n", "bin": b"\0a", "e": ""}
@@ -231,16 +232,16 @@ class TestEvidence:
         with pytest.raises(EvidenceRefused, match="cannot be read as evidence"):
             look(repository.path)
 
-    def test_a_folder_is_no_evidence(self, repository: Repository, look: Open):
+    def test_directory_is_rejected_as_evidence(self, repository: Repository, look: Open):
         (repository.path / "Forge" / "evidence" / "diff_log.md").mkdir(parents=True)
         with pytest.raises(EvidenceRefused, match="not a regular file"):
             look(repository.path)
 
-    def test_more_than_anybody_wrote_is_refused(self, repository: Repository, look: Open):
+    def test_too_large_evidence_is_rejected(self, repository: Repository, look: Open):
         repository.write({"Forge/evidence/diff_log.md": "x"})
         with (repository.path / "Forge/evidence/diff_log.md").open("wb") as file:
             file.truncate((64 << 20) + 1)
-        with pytest.raises(EvidenceRefused, match="more than 64 MB"):
+        with pytest.raises(EvidenceRefused, match="larger than 64 MB"):
             look(repository.path)
 
 
@@ -281,7 +282,7 @@ def test_added_lines_are_lines_of_their_files(
     for name in before:
         (repository.path / name).unlink()
     repository.write(after)
-    with open_snapshot(repository.path, trust=Trust(), desk=PlainDesk(), today=TODAY) as snapshot:
+    with open_snapshot(repository.path, trust=Trust(), analyses=UncachedAnalyses(), today=TODAY) as snapshot:
         assert {path: snapshot.tree.read(path) for path in snapshot.tree.entries} == after
         for change in snapshot.changes:
             lines = [each for each in snapshot.added_lines if each.path == change.path]
@@ -296,7 +297,7 @@ def test_added_lines_are_lines_of_their_files(
         ) - untouched
 
 
-def test_an_object_that_is_not_what_its_name_stands_for_is_refused(repository: Repository, look: Open):
+def test_object_that_does_not_match_its_id_is_rejected(repository: Repository, look: Open):
     bad = b"import evil\n"
     blob = hashlib.sha1(b"blob %d\0" % len(bad) + bad).hexdigest()
     forged = repository.path / ".git/objects" / blob[:2] / blob[2:]
@@ -304,7 +305,7 @@ def test_an_object_that_is_not_what_its_name_stands_for_is_refused(repository: R
     forged.write_bytes(zlib.compress(b"blob 10\0import os\n"))
     repository.write({"bad.py": bad})
     snapshot = look(repository.path)
-    with pytest.raises(BrokenRepository, match="name stands for"):
+    with pytest.raises(BrokenRepository, match="does not match its id"):
         snapshot.tree.read("bad.py")
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.facts.route_facts import UNKNOWN
-from forge.audits.routing.paths import is_below, joined_path, may_be, normal_paths
+from forge.audits.facts.models import UNKNOWN
+from forge.audits.routing.route_paths import is_below, joined_path, may_be, normal_paths
 
 
 @pytest.mark.parametrize(

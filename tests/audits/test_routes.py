@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.audits.project import git, make_project, spoil
-from tests.support.live import Live, live, settings_for
-from tests.support.patience import PATIENCE_S
+from tests.audits.git_project import git, make_project, spoil
+from tests.support.live_forge import Live, live, settings_for
+from tests.support.timeouts import PATIENCE_S
 
 from forge.audits.routes import AuditQuery
 
@@ -101,7 +101,7 @@ async def test_an_audit_is_a_run_that_tells_its_checks_and_leaves_one_entry(live
     assert (project / "Forge/evidence/audit_ledger.md").read_text().count("## Audit Entry") == 1
 
 
-async def test_a_part_of_an_audit_is_not_recorded(live_forge: Live, project: Path):
+async def test_partial_audit_is_not_recorded(live_forge: Live, project: Path):
     async with live_forge.client() as client:
         run = data(await client.post(AUDIT, json={"path": str(project), "only": ["W1"]}))
         detail = await ended(client, run["id"])
@@ -126,7 +126,7 @@ async def test_a_ledger_that_takes_no_entry_leaves_the_report_and_says_why(live_
     assert (evidence / "audit_ledger.jsonl").read_text() == '{"this": "is no entry"}\n'
 
 
-async def test_whoever_may_read_sees_which_folders_may_be_audited(live_forge: Live, project: Path):
+async def test_reader_sees_audit_roots(live_forge: Live, project: Path):
     async with live_forge.client() as client:
         offered = data(await client.get("/audit/roots"))
     assert offered == {"roots": [str(project.parent)], "projects": [str(project)], "start": None}
@@ -190,7 +190,7 @@ async def test_what_cannot_be_audited_is_refused_before_there_is_a_run(live_forg
         assert data(await client.get("/api/v1/runs", params={"kind": "audit"})) == []
 
 
-def test_whatever_an_address_can_say_can_be_audited():
+def test_all_query_parameters_are_accepted():
     longest = {"path": "p" * 2048, "claimed_files": "c" * 4096, "phase": "p" * 200, "base": "b" * 200}
     for only in ("x" * 640, "x," * 320):
         asked = AuditQuery(**longest, only=only, file="f" * 2048).audit()

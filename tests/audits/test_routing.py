@@ -10,11 +10,11 @@ from starlette.routing import Route
 
 from forge.api.server import create_api
 from forge.audits.facts.analyzer import facts_of
-from forge.audits.facts.route_facts import UNKNOWN
+from forge.audits.facts.models import UNKNOWN
 from forge.audits.imports.modules import Modules
 from forge.audits.memory import snapshot_of
-from forge.audits.routing.joining import Opening, Routing, join_routes
-from forge.audits.routing.paths import normal_paths
+from forge.audits.routing.route_paths import normal_paths
+from forge.audits.routing.route_table import OpenMount, Routing, join_routes
 
 ROOT = Path(__file__).parents[2]
 
@@ -442,7 +442,7 @@ def test_look_alikes_are_no_routes():
     )
 
 
-def test_what_only_running_would_tell_stays_open():
+def test_run_time_values_stay_unknown():
     assert served(
         {
             "main.py": """
@@ -460,7 +460,7 @@ def test_what_only_running_would_tell_stays_open():
     ) == ["GET /x/…/y", "GET …/users/{}"]
 
 
-def test_a_router_of_somebody_else_opens_a_prefix():
+def test_router_of_a_package_opens_a_prefix():
     found = routing_of(
         {
             "main.py": """
@@ -472,7 +472,7 @@ def test_a_router_of_somebody_else_opens_a_prefix():
             """
         }
     )
-    assert found == Routing((), (Opening("/auth", "main.py", 5),), (), is_cut=False)
+    assert found == Routing((), (OpenMount("/auth", "main.py", 5),), (), is_cut=False)
 
 
 def test_a_router_that_nothing_mounts_is_reported_apart():

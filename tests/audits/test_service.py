@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.audits.project import make_project, spoil
+from tests.audits.git_project import make_project, spoil
 from tests.support.server import Server, wait_until
 
 from forge.audits.auditor import Auditor
+from forge.audits.auditor_loader import replace_unsound_check
 from forge.audits.check import Check, Fixture, examined
-from forge.audits.engine import audit
+from forge.audits.engine.check_runner import run_checks
+from forge.audits.engine.self_test import run_self_tests
 from forge.audits.memory import snapshot_of
 from forge.audits.models import AuditRequest, Verdict
-from forge.audits.proving import doubt
-from forge.audits.selftest import prove
 
 OWN = 12
 HOLDING = '''
@@ -164,8 +164,10 @@ def test_a_check_that_fails_its_own_examples_is_an_error_of_every_audit():
             Fixture("bad", lambda: snapshot_of({"b": ""}), "FAIL"),
         ),
     )
-    (proof,) = prove([sleepy])
-    report = audit(snapshot_of({"a": ""}), [doubt(sleepy, proof)], at=datetime(2026, 1, 1, tzinfo=UTC))
+    (proof,) = run_self_tests([sleepy])
+    report = run_checks(
+        snapshot_of({"a": ""}), [replace_unsound_check(sleepy, proof)], at=datetime(2026, 1, 1, tzinfo=UTC)
+    )
     assert (proof.problems, report.overall) == (["bad: PASS instead of FAIL"], Verdict.FAIL)
     (found,) = report.checks[0].findings
     assert (report.checks[0].result, found.rule) == (Verdict.ERROR, "unsound-check")
@@ -182,7 +184,7 @@ def test_what_is_recorded_again_with_the_same_key_is_one_entry(tmp_path: Path):
 
 
 def test_a_sound_check_is_left_as_it_is():
-    from forge.audits.registry import load_checks
+    from forge.audits.engine.registry import load_checks
 
-    for check, proof in zip(checks := load_checks(), prove(checks), strict=True):
-        assert doubt(check, proof) is check, proof.problems
+    for check, proof in zip(checks := load_checks(), run_self_tests(checks), strict=True):
+        assert replace_unsound_check(check, proof) is check, proof.problems

@@ -92,22 +92,22 @@ def test_a_byte_order_mark_is_no_difference():
 @pytest.mark.parametrize(
     ("text", "problem", "line"),
     [
-        ("", "it is empty, and should be a mapping", 1),
-        ("- a", "it is a list, and should be a mapping", 1),
-        ("hello", "it is a value, and should be a mapping", 1),
+        ("", "it is empty instead of a mapping", 1),
+        ("- a", "it is a list instead of a mapping", 1),
+        ("hello", "it is a value instead of a mapping", 1),
         ("info: {}", "it has no `paths`", 1),
-        ("paths: [/a]", "`paths` is a list, and should be a mapping", 1),
-        ("paths:\n  users:\n    get:", "'users' is no path: it does not begin with /", 2),
-        ("paths:\n  /a:\n    fetch: {}", "/a has no method below it", 2),
-        ("paths:\n  /a: {get: }\n  /a: {put: }", "'/a' is there twice", 3),
-        ("paths: {}\npaths: {}", "'paths' is there twice", 2),
+        ("paths: [/a]", "`paths` is a list instead of a mapping", 1),
+        ("paths:\n  users:\n    get:", "'users' is not a path: it does not start with /", 2),
+        ("paths:\n  /a:\n    fetch: {}", "/a has no method (", 2),
+        ("paths:\n  /a: {get: }\n  /a: {put: }", "duplicate key '/a'", 3),
+        ("paths: {}\npaths: {}", "duplicate key 'paths'", 2),
         ("a: b: c", "it is not YAML: mapping values are not allowed in this context", 1),
         ("paths: [", "it is not YAML", 2),
         ("a: \x01", "it is not YAML", None),
-        ("paths: {}\n---\npaths: {}", "it holds more than one document", 3),
+        ("paths: {}\n---\npaths: {}", "it contains more than one document", 3),
         (b"paths:\n  /a\xff: {}", "it is not UTF-8", 2),
         (PHYSICS.encode("utf-16"), "it is not UTF-8", 1),
-        ("a: *nowhere", "*nowhere stands for nothing", 1),
+        ("a: *nowhere", "undefined alias *nowhere", 1),
     ],
 )
 def test_broken_documents_say_what_is_wrong(text: str | bytes, problem: str, line: int | None):
@@ -153,4 +153,4 @@ def test_any_bytes_are_a_spec_or_a_problem(data: bytes):
 
 
 def test_a_document_that_takes_too_much_cannot_be_read():
-    assert SPECS.unreadable() == Spec(problem="reading it takes too much")
+    assert SPECS.unreadable() == Spec(problem="it takes too long to read")

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from forge.audits.evidence.failing_tests import FailingTest, from_jest, from_junit
 from forge.audits.evidence.records import shorten
-from forge.audits.evidence.sandboxed import last_lines
-from forge.audits.evidence.verification import Plan, plan
+from forge.audits.evidence.task_runner import last_lines
+from forge.audits.evidence.verification_plan import Plan, plan
 from forge.audits.memory import snapshot_of
 
 
@@ -80,7 +80,7 @@ def test_the_tests_of_a_project_are_found(files: dict[str, str], expected: list[
         ('{"entry_module": "app.main:app"}', [("import", "")]),
         (
             '{"entry_module": "x; import os"}',
-            [("import", "entry_module 'x; import os' is no name of a module")],
+            [("import", "entry_module 'x; import os' is not a module name")],
         ),
         ("{}", []),
         ('{"language": "go", "entry_module": "main"}', [("go build", "")]),
@@ -143,9 +143,9 @@ def test_long_messages_keep_their_beginning_and_end(text: str, most: int):
     assert short == text if len(text) <= most else len(short) <= most + 10
 
 
-def test_a_missing_environment_is_told(tmp_path: Path):
+def test_missing_environment_gives_notice(tmp_path: Path):
     python = {"tests/test_a.py": "", "forge.json": '{"backend": {"venv_path": "env"}}'}
-    assert planned(python, tmp_path).notice.startswith("venv_path 'env' is not there: the system's python3")
+    assert planned(python, tmp_path).notice.startswith("venv_path 'env' does not exist: the system's python3")
     (tmp_path / "env" / "bin").mkdir(parents=True)
     (tmp_path / "env" / "bin" / "python3").symlink_to("/nowhere/python3")
     assert planned(python, tmp_path).notice == ""

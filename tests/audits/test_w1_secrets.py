@@ -5,10 +5,10 @@ import pytest
 from forge.audits.check import Fixture
 from forge.audits.checks import w1_secrets
 from forge.audits.checks.w1_secrets import CHECK, MAX_LEAKS
-from forge.audits.engine import judge
+from forge.audits.engine.check_runner import verdict_of
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity, Verdict
-from forge.audits.secrets.checksums import checksum
+from forge.audits.secrets.leaks import checksum
 from forge.audits.secrets.shapes import sample_of
 
 BODY = sample_of("<a30>", 1)
@@ -16,13 +16,13 @@ TOKEN = f"ghp_{BODY}{checksum(BODY.encode()).decode()}"
 
 
 def verdict(files: dict[str, str | bytes], base: dict[str, str | bytes] | None = None) -> Verdict:
-    return judge(CHECK, CHECK.examine(snapshot_of(files, base=base)))
+    return verdict_of(CHECK, CHECK.examine(snapshot_of(files, base=base)))
 
 
 @pytest.mark.parametrize("fixture", CHECK.fixtures, ids=lambda fixture: fixture.name)
 def test_its_own_examples_are_judged_as_they_say(fixture: Fixture) -> None:
     examination = CHECK.examine(fixture.snapshot())
-    assert (judge(CHECK, examination), tuple(sorted(found.rule for found in examination.found))) == (
+    assert (verdict_of(CHECK, examination), tuple(sorted(found.rule for found in examination.found))) == (
         fixture.expect,
         fixture.rules,
     )
@@ -60,7 +60,7 @@ def test_a_finding_tells_everything_but_the_secret() -> None:
         2,
     )
     assert found.message == (
-        "The line adds a secret: GitHub token. Its checksum is right, so it is a real one."
+        "The line adds a secret: GitHub token. Its checksum is valid, so it is a real token."
     )
     assert found.excerpt == 'TOKEN = "ghp_…"  # deploy'
     assert examination.detail == "1 secret in 1 added line; the first: github-token in config.py:2"
@@ -119,9 +119,9 @@ def test_a_glob_that_cannot_be_read_is_an_error() -> None:
     }
     examination = CHECK.examine(snapshot_of(files))
     assert [(found.rule, found.path, found.message) for found in examination.found] == [
-        ("bad-config", "forge.json", "forge.json: audit.ignore: 'a{b' is no glob.")
+        ("bad-config", "forge.json", "forge.json: audit.ignore: 'a{b' is not a valid glob.")
     ]
-    assert (judge(CHECK, examination), examination.detail) == (Verdict.ERROR, "")
+    assert (verdict_of(CHECK, examination), examination.detail) == (Verdict.ERROR, "")
 
 
 def test_lines_that_were_there_before_are_not_looked_at() -> None:
@@ -131,14 +131,14 @@ def test_lines_that_were_there_before_are_not_looked_at() -> None:
 
 def test_where_nothing_was_added_nothing_is_claimed() -> None:
     examination = CHECK.examine(snapshot_of({"a.bin": b"\0\1", "b.bin": b"\0\2"}, base={}))
-    assert (judge(CHECK, examination), examination.skipped) == (
+    assert (verdict_of(CHECK, examination), examination.skipped) == (
         Verdict.SKIP,
         "no line was added; not searched: a.bin (binary), b.bin (binary)",
     )
 
 
 def test_files_that_are_not_searched_are_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(w1_secrets, "LARGE", 1000)
+    monkeypatch.setattr(w1_secrets, "LARGE_FILE_BYTES", 1000)
     files: dict[str, str | bytes] = {f"{number}.bin": b"\0" for number in range(4)}
     files |= {"a.sql": b"\0" * 1000, "own.bin": b"\0", "x\ny.bin": b"\0", "a.py": "a = 1\n"}
     files |= {"forge.json": '{"audit": {"ignore": ["own.*"]}}'}
@@ -167,7 +167,7 @@ def test_odd_names_and_bytes_are_no_obstacle() -> None:
 
 def test_lines_that_are_all_ignored_are_not_called_none() -> None:
     snapshot = snapshot_of({"forge.json": '{"audit": {"ignore": ["**"]}}', "a.py": f"{TOKEN}\n"})
-    assert CHECK.examine(snapshot).skipped == "audit.ignore leaves out every line that was added"
+    assert CHECK.examine(snapshot).skipped == "audit.ignore excludes every added line"
 
 
 def test_a_line_with_very_many_secrets_is_looked_through_once() -> None:

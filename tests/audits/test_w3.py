@@ -3,9 +3,8 @@
 import pytest
 
 from forge.audits.check import Fixture
-from forge.audits.checks.w3_fixtures import PHYSICS
-from forge.audits.checks.w3_routes import CHECK, examine
-from forge.audits.engine import judge
+from forge.audits.checks.w3_routes import CHECK, PHYSICS, examine
+from forge.audits.engine.check_runner import verdict_of
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity, Verdict
 
@@ -15,7 +14,7 @@ APP = "from fastapi import FastAPI\napp = FastAPI()\n"
 def look(files: dict[str, str]) -> tuple[Verdict, list[tuple[str, str | None, int | None, str]]]:
     examination = examine(snapshot_of(files))
     found = [(f.rule, f.path, f.line, f.subject) for f in examination.found]
-    return judge(CHECK, examination), found
+    return verdict_of(CHECK, examination), found
 
 
 def route(method: str, path: str) -> str:
@@ -25,7 +24,7 @@ def route(method: str, path: str) -> str:
 @pytest.mark.parametrize("fixture", CHECK.fixtures, ids=lambda fixture: fixture.name)
 def test_its_own_examples(fixture: Fixture):
     examination = CHECK.examine(fixture.snapshot())
-    assert judge(CHECK, examination) == fixture.expect
+    assert verdict_of(CHECK, examination) == fixture.expect
     assert tuple(sorted(found.rule for found in examination.found)) == fixture.rules
 
 
@@ -43,27 +42,27 @@ def test_both_ways_with_places():
     )
 
 
-def test_messages_say_what_is_wrong_and_what_to_do():
+def test_messages_describe_problem_and_fix():
     found = examine(
         snapshot_of({PHYSICS: "paths:\n  /a:\n    put:\n", "main.py": APP + route("get", "/a")})
     ).found
     assert [(f.message, f.fix, f.severity) for f in found] == [
         (
-            "PUT /a is promised, and the code answers only GET there.",
-            f"Implement it, or take it out of {PHYSICS}.",
+            "PUT /a is documented, but the code only handles GET at that path.",
+            f"Implement it, or remove it from {PHYSICS}.",
             Severity.WARN,
         ),
         (
-            f"GET /a is served, and {PHYSICS} does not have it.",
-            f"Add it below `paths` in {PHYSICS}, or remove the route.",
+            f"GET /a is implemented, but {PHYSICS} does not document it.",
+            f"Add it under `paths` in {PHYSICS}, or remove the route.",
             Severity.WARN,
         ),
     ]
 
 
-def test_no_route_in_the_code_is_said():
+def test_missing_routes_in_code_are_mentioned():
     examination = examine(snapshot_of({PHYSICS: "paths:\n  /a:\n    get:\n", "main.py": "x = 1\n"}))
-    assert judge(CHECK, examination) == Verdict.WARN
+    assert verdict_of(CHECK, examination) == Verdict.WARN
     assert (
         examination.detail
         == f"1 routes in {PHYSICS}, 0 in the code; 1 missing; no routes were found in the code"
@@ -138,12 +137,12 @@ def test_hidden_routes_are_neither_promised_nor_missed():
     assert look({PHYSICS: "paths:\n  /a:\n    get:\n", "main.py": code}) == (Verdict.PASS, [])
 
 
-def test_a_prefix_nobody_knows_raises_no_false_alarm():
+def test_unknown_prefix_causes_no_false_alarm():
     code = "from fastapi import FastAPI, APIRouter\nfrom conf import p\napp = FastAPI()\nr = APIRouter()\n"
     code += "app.include_router(r, prefix=p.api)\n@r.get('/users/{id}')\ndef f(): ...\n"
     files = {"main.py": code}
     examination = examine(snapshot_of({**files, PHYSICS: "paths:\n  /api/users/{id}:\n    get:\n"}))
-    assert (judge(CHECK, examination), examination.found) == (Verdict.PASS, ())
+    assert (verdict_of(CHECK, examination), examination.found) == (Verdict.PASS, ())
     assert "1 could not be resolved completely" in examination.detail
     wrong = look({**files, PHYSICS: "paths:\n  /api/people/{id}:\n    get:\n"})
     assert [(rule, subject) for rule, _, _, subject in wrong[1]] == [

@@ -9,12 +9,11 @@ import zlib
 from pathlib import Path
 
 import pytest
-from tests.support.somebody import somebody
+from tests.support.unprivileged_user import unprivileged_user
 
-from forge.backup.archive import create_archive, read_archive
-from forge.backup.data_files import add_data_files, is_kept
+from forge.backup.archive import ArchiveExtractor, create_archive, read_archive
+from forge.backup.data_files import add_data_files, is_included
 from forge.backup.models import DatabaseCopy, Manifest
-from forge.backup.unpacking import Unpacking
 from forge.errors import Invalid, NotFound, Unavailable
 from forge.kernel.clock import now
 
@@ -67,10 +66,10 @@ def tree(root: Path) -> dict[str, object]:
     }
 
 
-def test_what_goes_in_comes_out_as_it_was(data_dir: Path, tmp_path: Path):
+def test_archive_round_trip(data_dir: Path, tmp_path: Path):
     archive = tmp_path / "a.tar.gz"
     written = write(archive, data_dir)
-    unpacking = Unpacking(tmp_path / "out")
+    unpacking = ArchiveExtractor(tmp_path / "out")
     assert read_archive(archive, unpacking) == written
     unpacking.finish()
     kept = {path: entry for path, entry in tree(data_dir).items() if not path.startswith("logs")}
@@ -78,7 +77,7 @@ def test_what_goes_in_comes_out_as_it_was(data_dir: Path, tmp_path: Path):
     assert archive.stat().st_mode & 0o777 == 0o600
 
 
-def test_an_archive_with_a_changed_byte_or_a_lost_end_is_refused(data_dir: Path, tmp_path: Path):
+def test_changed_or_truncated_archive_is_rejected(data_dir: Path, tmp_path: Path):
     archive, broken = tmp_path / "a.tar.gz", tmp_path / "b.tar.gz"
     write(archive, data_dir)
     whole = archive.read_bytes()
@@ -86,10 +85,10 @@ def test_an_archive_with_a_changed_byte_or_a_lost_end_is_refused(data_dir: Path,
     for place in range(10, len(whole), len(whole) // 60):  # before, there are gzip's own time and system
         broken.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
         if not _says_the_same(broken, content):
-            with pytest.raises(Invalid, match="is not a whole backup of Forge"):
+            with pytest.raises(Invalid, match="is not an intact backup of Forge"):
                 read_archive(broken)
         broken.write_bytes(whole[:place])
-        with pytest.raises(Invalid, match="is not a whole backup of Forge"):
+        with pytest.raises(Invalid, match="is not an intact backup of Forge"):
             read_archive(broken)
 
 
@@ -102,18 +101,18 @@ def _says_the_same(path: Path, content: bytes) -> bool:
 
 
 @pytest.mark.parametrize("name", ["../outside", "/outside", "data/../../outside"])
-def test_an_archive_that_points_outside_is_refused_and_writes_nothing(name: str, tmp_path: Path):
+def test_archive_with_outside_paths_is_rejected_and_writes_nothing(name: str, tmp_path: Path):
     archive = tmp_path / "evil.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         member = tarfile.TarInfo(name)
         member.size = 4
         tar.addfile(member, io.BytesIO(b"evil"))
     with pytest.raises(Invalid, match="outside"):
-        read_archive(archive, Unpacking(tmp_path / "out"))
+        read_archive(archive, ArchiveExtractor(tmp_path / "out"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evil.tar.gz", "out"]
 
 
-def test_an_archive_does_not_write_through_its_own_links(tmp_path: Path):
+def test_links_in_an_archive_are_not_followed(tmp_path: Path):
     archive, target = tmp_path / "evil.tar.gz", tmp_path / "target"
     target.mkdir()
     with tarfile.open(archive, "w:gz") as tar:
@@ -124,31 +123,31 @@ def test_an_archive_does_not_write_through_its_own_links(tmp_path: Path):
         member.size = 4
         tar.addfile(member, io.BytesIO(b"evil"))
     with pytest.raises(Invalid):
-        read_archive(archive, Unpacking(tmp_path / "out"))
+        read_archive(archive, ArchiveExtractor(tmp_path / "out"))
     assert list(target.iterdir()) == []
 
 
-def test_what_is_no_archive_is_refused(tmp_path: Path):
+def test_other_file_is_rejected_as_archive(tmp_path: Path):
     plain = tmp_path / "plain"
     plain.write_text("hello")
-    with pytest.raises(Invalid, match="is not a whole backup"):
+    with pytest.raises(Invalid, match="is not an intact backup"):
         read_archive(plain)
     with pytest.raises(NotFound):
         read_archive(tmp_path / "missing")
 
 
-def test_a_newer_format_is_named(tmp_path: Path):
+def test_newer_format_is_rejected(tmp_path: Path):
     archive = tmp_path / "new.tar.gz"
     text = b'{"format": 2}'
     with tarfile.open(archive, "w:gz") as tar:
         member = tarfile.TarInfo("manifest.json")
         member.size = len(text)
         tar.addfile(member, io.BytesIO(text))
-    with pytest.raises(Invalid, match="made by a newer Forge"):
+    with pytest.raises(Invalid, match="created by a newer Forge"):
         read_archive(archive)
 
 
-def test_a_file_that_never_holds_still_is_in_and_named(data_dir: Path, tmp_path: Path):
+def test_changing_file_is_included_and_listed(data_dir: Path, tmp_path: Path):
     busy, stop = data_dir / "busy", threading.Event()
     with busy.open("wb") as file:
         file.truncate(40_000_000)  # takes a while to read
@@ -171,8 +170,8 @@ def test_a_file_that_never_holds_still_is_in_and_named(data_dir: Path, tmp_path:
     assert read_archive(tmp_path / "a.tar.gz") == manifest
 
 
-def test_what_may_not_be_read_is_named_and_everything_else_is_in():
-    with somebody() as home:
+def test_unreadable_files_are_listed_and_the_rest_is_included():
+    with unprivileged_user() as home:
         (home / "data" / "closed").mkdir(parents=True)
         (home / "data" / "closed" / "inside").write_text("never seen")
         (home / "data" / "open").write_text("kept")
@@ -186,17 +185,17 @@ def test_what_may_not_be_read_is_named_and_everything_else_is_in():
         (home / "data" / "closed").chmod(0o700)
 
 
-def test_a_backup_that_fails_of_something_else_does_not_blame_its_target(data_dir: Path, tmp_path: Path):
+def test_error_names_the_file_that_failed(data_dir: Path, tmp_path: Path):
     spool = tmp_path / "gone"
     with (
-        pytest.raises(Unavailable, match=f"could not be made: {spool}"),
+        pytest.raises(Unavailable, match=f"Cannot create the backup: {spool}"),
         create_archive(tmp_path / "a.tar.gz"),
     ):
         spool.read_bytes()
 
 
-def test_a_backup_that_cannot_be_written_leaves_nothing(data_dir: Path, tmp_path: Path):
-    with pytest.raises(Unavailable, match="could not be written"):
+def test_unwritable_backup_leaves_no_file(data_dir: Path, tmp_path: Path):
+    with pytest.raises(Unavailable, match="Cannot write the backup"):
         write(tmp_path / "missing" / "a.tar.gz", data_dir)
     with pytest.raises(RuntimeError), create_archive(tmp_path / "a.tar.gz"):
         raise RuntimeError
@@ -219,7 +218,7 @@ def test_a_backup_that_cannot_be_written_leaves_nothing(data_dir: Path, tmp_path
         ("before-restore-1", False),
     ],
 )
-def test_all_is_kept_but_what_belongs_to_a_process_or_has_its_own_way(path: str, kept: bool):
+def test_data_directory_is_included_except_process_files(path: str, kept: bool):
     from pathlib import PurePosixPath
 
-    assert is_kept(PurePosixPath(path)) is kept
+    assert is_included(PurePosixPath(path)) is kept

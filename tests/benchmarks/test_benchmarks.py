@@ -17,7 +17,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
 
 
-def test_a_quick_run_prints_ratios_and_keeps_its_results(tmp_path):
+def test_quick_run_prints_ratios_and_stores_results(tmp_path):
     done = bench("--quick", "startup", "--results", str(tmp_path))
 
     assert done.returncode == 0, done.stderr
@@ -31,7 +31,7 @@ def test_a_quick_run_prints_ratios_and_keeps_its_results(tmp_path):
     assert "| startup |" in (tmp_path / "latest.md").read_text()
 
 
-def test_results_say_nothing_about_whose_machine_it_was(tmp_path):
+def test_results_do_not_identify_the_machine(tmp_path):
     from benchmarks.machine import machine_facts, slug
 
     facts = machine_facts(tmp_path)
@@ -50,7 +50,7 @@ def test_results_say_nothing_about_whose_machine_it_was(tmp_path):
     assert re.fullmatch(r"[a-z0-9.-]+", slug(facts))
 
 
-def test_what_is_measured_again_replaces_only_its_own_lines(tmp_path):
+def test_repeated_measurement_replaces_only_its_lines(tmp_path):
     from benchmarks.report import compare, save
 
     facts = {"cores": "2", "CPU": "Some CPU", "memory": "4 GB", "Python": "3.11.7"}
@@ -67,7 +67,7 @@ def test_what_is_measured_again_replaces_only_its_own_lines(tmp_path):
     ]
 
 
-def test_one_that_fails_does_not_take_the_others_along(tmp_path, monkeypatch, capsys):
+def test_failing_benchmark_does_not_stop_the_others(tmp_path, monkeypatch, capsys):
     from benchmarks.report import compare
 
     from benchmarks import __main__ as command
@@ -95,7 +95,7 @@ def test_one_that_fails_does_not_take_the_others_along(tmp_path, monkeypatch, ca
     assert "the disk is full" in capsys.readouterr().out
 
 
-def test_a_round_begins_only_while_there_is_time_for_it(tmp_path):
+def test_round_starts_only_if_time_is_left(tmp_path):
     from benchmarks.bench import Bench
 
     in_time = Bench(tmp_path, quick=False, until=time.monotonic() + 60)
@@ -105,20 +105,20 @@ def test_a_round_begins_only_while_there_is_time_for_it(tmp_path):
     assert [list(bench.rounds(3)) for bench in (in_time, too_late, in_a_hurry)] == [[0, 1, 2], [0], [0]]
 
 
-def test_all_of_them_have_their_time_within_a_quarter_of_an_hour():
+def test_all_benchmarks_fit_into_a_quarter_of_an_hour():
     from benchmarks.__main__ import BENCHMARKS
 
     assert sum(seconds for _, seconds in BENCHMARKS.values()) < 14 * 60
 
 
-def test_an_unknown_benchmark_is_refused():
+def test_unknown_benchmark_is_rejected():
     done = bench("nonsense")
 
     assert done.returncode == 2
     assert "no benchmark called nonsense" in done.stderr
 
 
-def test_readme_quotes_what_was_measured_last():
+def test_readme_quotes_the_latest_results():
     from benchmarks.quoting import BEGIN, END, quoted
     from benchmarks.report import load
 
@@ -128,7 +128,7 @@ def test_readme_quotes_what_was_measured_last():
     assert shown == quoted(load(newest)) + "\n"
 
 
-def test_what_is_quoted_is_rewritten_and_nothing_else(tmp_path):
+def test_only_quoted_results_are_rewritten(tmp_path):
     from benchmarks.quoting import BEGIN, END, quote
     from benchmarks.report import compare
 

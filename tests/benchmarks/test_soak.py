@@ -25,17 +25,17 @@ def verdicts(**slopes: float) -> dict[str, str]:
     return {line.what: line.verdict for line in judge(during[0], during, during[-1])}
 
 
-def test_what_stays_is_flat_and_what_is_kept_for_each_piece_of_work_is_steady():
+def test_constant_values_are_flat_and_proportional_ones_steady():
     assert set(verdicts().values()) == {"flat", "steady"}
 
 
-def test_what_grows_is_named():
+def test_growth_is_reported():
     found = verdicts(memory=200, tasks=10)
 
     assert [name for name, verdict in found.items() if verdict == "grew"] == ["memory"]
 
 
-def test_a_line_has_its_slope_and_what_was_before_and_after():
+def test_line_has_slope_and_first_and_last_values():
     during = [sample(at_s, memory=100 + at_s) for at_s in range(0, 300, 5)]
 
     (line,) = [each for each in judge(sample(0), during, sample(300)) if each.what == "memory"]
@@ -49,7 +49,7 @@ def test_a_line_has_its_slope_and_what_was_before_and_after():
     )
 
 
-def test_work_that_takes_more_and_more_is_named():
+def test_growing_work_is_reported():
     during = [sample(at_s, CPU=0.01 * at_s + 0.0001 * at_s**2) for at_s in range(0, 300, 5)]
 
     (line,) = [each for each in judge(during[0], during, during[-1]) if each.what.startswith("CPU")]
@@ -58,7 +58,7 @@ def test_work_that_takes_more_and_more_is_named():
     assert line.last > 2 * line.first
 
 
-def test_times_are_shown_and_not_judged():
+def test_times_are_shown_without_verdict():
     timed = [Timed("chat", at_s, 10 if at_s < 50 else 1000) for at_s in range(100)]
 
     (line,) = judge_times(timed, 100)
@@ -71,7 +71,7 @@ def test_times_are_shown_and_not_judged():
     )
 
 
-def test_the_page_has_a_row_for_each_line():
+def test_page_has_a_row_per_line():
     during = [sample(at_s) for at_s in range(0, 300, 5)]
     lines = judge(during[0], during, during[-1])
 
@@ -83,5 +83,5 @@ def test_the_page_has_a_row_for_each_line():
     ]
 
 
-def test_what_there_is_more_of_is_told_with_the_most_first():
+def test_most_frequent_items_come_first():
     assert grown({"a": 1, "b": 5}, {"a": 3, "b": 5, "c": 10}) == "c +10, a +2"

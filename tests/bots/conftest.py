@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tests.bots.workshop import Workshop
+from tests.bots.environment import BotEnvironment
 
-from forge.store.engine import Store
+from forge.store.database import Store
 
 
 @pytest.fixture
-def shop(store: Store, tmp_path: Path) -> Workshop:
-    return Workshop(store, tmp_path / "data")
+def env(store: Store, tmp_path: Path) -> BotEnvironment:
+    return BotEnvironment(store, tmp_path / "data")

@@ -64,7 +64,7 @@ def refusal(answer: httpx2.Response) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_name_comes_back_as_it_was(served: Server, paths: Callable[[], set[str]], name: str):
+def test_unusual_name_round_trips(served: Server, paths: Callable[[], set[str]], name: str):
     before = paths()
     made = served.call("POST", BOTS, {"name": name, "description": name, "tags": [name[:40]]})
     assert (made["identity"]["display_name"], made["identity"]["description"]) == (name, name)
@@ -79,7 +79,7 @@ def test_an_odd_name_comes_back_as_it_was(served: Server, paths: Callable[[], se
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_name_that_cannot_be_kept_is_refused(served: Server, paths: Callable[[], set[str]], name: str):
+def test_invalid_name_is_rejected(served: Server, paths: Callable[[], set[str]], name: str):
     before = paths()
     made = served.call("POST", BOTS, {"name": "Victim"})
     with served.client() as client:
@@ -97,12 +97,12 @@ def test_a_name_that_cannot_be_kept_is_refused(served: Server, paths: Callable[[
         ("nul\0byte", "name: must not contain a NUL character"),
     ],
 )
-def test_why_a_name_is_refused_is_said_in_words_for_people(served: Server, name: str, why: str):
+def test_name_errors_are_readable(served: Server, name: str, why: str):
     with served.client() as client:
         assert client.post(BOTS, json={"name": name}).json()["errors"][0]["message"] == why
 
 
-def test_blanks_around_a_name_are_not_part_of_it(served: Server):
+def test_name_is_stripped(served: Server):
     made = served.call("POST", BOTS, {"name": " \tAtlas\n"})
     assert made["identity"]["display_name"] == "Atlas"
     changed = served.call("PATCH", f"{BOTS}/{made['id']}", {"name": "  Atlas the Second "})
@@ -111,7 +111,7 @@ def test_blanks_around_a_name_are_not_part_of_it(served: Server):
     assert cloned["identity"]["display_name"] == "Otto"
 
 
-def test_half_a_character_is_refused(served: Server):
+def test_lone_surrogate_is_rejected(served: Server):
     with served.client() as client:
         headers = {"Content-Type": "application/json"}
         answer = client.post(BOTS, content=b'{"name": "a\\ud800"}', headers=headers)
@@ -126,10 +126,10 @@ def test_what_is_not_there_is_not_found(served: Server, ref: str):
         assert client.get(f"{BOTS}/{ref}").status_code in (404, 422)
 
 
-def test_a_bot_lives_its_life(served: Server):
+def test_bot_lifecycle(served: Server):
     made = served.call("POST", BOTS, {"name": "Lives", "soul": None})
     own = f"{BOTS}/{made['slug']}"
-    assert served.call("PATCH", own, {"status": "archived"})["blocked"] == "It is archived."
+    assert served.call("PATCH", own, {"status": "archived"})["blocked"] == "The bot is archived."
     assert made["id"] not in [bot["id"] for bot in served.call("GET", BOTS)]
     assert [bot["id"] for bot in served.call("GET", f"{BOTS}?status=archived")] == [made["id"]]
     served.call("PATCH", own, {"status": "active"})
@@ -161,14 +161,14 @@ def test_a_bot_lives_its_life(served: Server):
         {"description": "nameless"},
     ],
 )
-def test_what_breaks_a_rule_is_refused(served: Server, body: dict[str, Any]):
+def test_invalid_requests_are_rejected(served: Server, body: dict[str, Any]):
     count = len(served.call("GET", BOTS))
     with served.client() as client:
         assert refusal(client.post(BOTS, json=body)) == (422, "invalid")
     assert len(served.call("GET", BOTS)) == count
 
 
-def test_a_conflict_comes_with_the_difference(served: Server):
+def test_conflict_contains_diff(served: Server):
     made = served.call("POST", BOTS, {"name": "Twice"})
     base = served.call("GET", f"{BOTS}/{made['id']}/identity")["hash"]
     served.call("PATCH", f"{BOTS}/{made['id']}", {"temperature": 0.1, "base_hash": base})
@@ -181,7 +181,7 @@ def test_a_conflict_comes_with_the_difference(served: Server):
     assert [(row["left"], row["right"]) for row in rows] == [("temperature: 0.1", "temperature: 0.2")]
 
 
-def test_a_reader_may_look_and_not_touch(served: Server):
+def test_reader_cannot_write(served: Server):
     made = served.call("POST", BOTS, {"name": "Seen"})
     key = served.call("POST", "/api/v1/keys", {"name": "reader", "scopes": ["read"]})["key"]
     with served.client(Authorization=f"Bearer {key}") as client:
@@ -190,7 +190,7 @@ def test_a_reader_may_look_and_not_touch(served: Server):
         assert refusal(client.delete(f"{BOTS}/{made['id']}")) == (403, "denied")
 
 
-def test_a_kill_leaves_whole_bots_and_keeps_no_name(served: Server):
+def test_kill_leaves_no_partial_bots(served: Server):
     """Killed while bots are being made, deleted and restored, at whatever they are just doing."""
     made = [served.call("POST", BOTS, {"name": f"Crash {number}"}) for number in range(3)]
 

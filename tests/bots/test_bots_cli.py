@@ -47,7 +47,7 @@ def test_a_bot_is_made_listed_and_shown(forge: Terminal, server: Server):
 @pytest.mark.parametrize(
     "name", ["a: b", 'it\'s "x"', "two\nlines", "🦊 1", "\u202ex", "../../up", "x" * 200]
 )
-def test_an_odd_name_comes_back_as_it_was(forge: Terminal, name: str):
+def test_unusual_name_round_trips(forge: Terminal, name: str):
     made = make(forge, name)
     assert made["identity"]["display_name"] == name
     assert forge("bots", "show", made["slug"], "--json").data["identity"]["display_name"] == name
@@ -57,7 +57,7 @@ def test_an_odd_name_comes_back_as_it_was(forge: Terminal, name: str):
 
 
 @pytest.mark.parametrize("name", ["x" * 10_000, "", "../", "a\x00b"])
-def test_a_name_that_cannot_be_kept_is_refused(forge: Terminal, name: str):
+def test_invalid_name_is_rejected(forge: Terminal, name: str):
     said = forge("bots", "create", name)
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("error: ")
@@ -90,7 +90,7 @@ def test_a_bot_is_changed(forge: Terminal):
 def test_states_come_and_go(forge: Terminal):
     made = make(forge, "Moody")
     assert forge("bots", "disable", "moody").out == "Disabled: moody.\n"
-    assert "It is disabled." in forge("bots", "show", "moody").out
+    assert "The bot is disabled." in forge("bots", "show", "moody").out
     assert forge("bots", "enable", "moody", "--json").data["status"] == "active"
     assert forge("bots", "archive", "moody").code == 0
     assert made["id"] not in forge("bots", "list", "--json").out
@@ -142,7 +142,7 @@ def test_a_bot_is_carried_in_a_file_a_pipe_and_a_folder(forge: Terminal, tmp_pat
         ),
     ],
 )
-def test_what_is_no_bot_is_not_imported(forge: Terminal, text: str, words: str):
+def test_invalid_bot_is_not_imported(forge: Terminal, text: str, words: str):
     said = forge("bots", "import", "-", stdin=text)
     assert (said.code, words in said.err) == (2, True), said.err
 
@@ -154,7 +154,7 @@ def test_a_source_that_is_not_there_or_not_text_is_said(forge: Terminal, tmp_pat
     assert (said.code, "not text in UTF-8" in said.err) == (2, True)
 
 
-def test_what_is_wrong_is_shown_with_its_place(forge: Terminal):
+def test_problems_are_shown_with_position(forge: Terminal):
     made = make(forge, "Broken")
     (Path(made["folder"]) / "IDENTITY.md").write_text("---\ndisplay_name: Broken\ntemperature: hot\n---\n")
     page = forge("bots", "show", "broken").out

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from tests.bots.workshop import ME, Workshop
-from tests.support.loop import watch_loop
+from tests.bots.environment import ME, BotEnvironment
+from tests.support.loop_watch import watch_loop
 
 from forge.bots.models import BotFile, Bundle, NewBot
 from forge.errors import Invalid
@@ -20,25 +20,25 @@ def bundle(files: Mapping[str, str], slug: str = "atlas") -> Bundle:
     return Bundle(forge_bot=1, slug=slug, exported_at=now(), files=dict(files))
 
 
-async def test_what_goes_out_comes_in_again(shop: Workshop):
-    made = await shop.bots.create(ME, NewBot(name="Atlas", user="I walk.\r\n", tags=["maps"]), by="Ada")
-    shop.file(made, BotFile.IDENTITY).write_text(IDENTITY)
-    out = await shop.bots.export(ME, "atlas")
+async def test_exported_bot_can_be_imported(env: BotEnvironment):
+    made = await env.bots.create(ME, NewBot(name="Atlas", user="I walk.\r\n", tags=["maps"]), by="Ada")
+    env.file(made, BotFile.IDENTITY).write_text(IDENTITY)
+    out = await env.bots.export(ME, "atlas")
     assert (out.forge_bot, out.slug, sorted(out.files)) == (
         1,
         "atlas",
         ["IDENTITY.md", "SOUL.md", "USER.md", "skills.toml"],
     )
-    taken = await shop.bots.take_in(ME, Bundle.model_validate_json(out.model_dump_json()), by="Bob")
+    taken = await env.bots.import_bundle(ME, Bundle.model_validate_json(out.model_dump_json()), by="Bob")
     assert (taken.slug, taken.blocked, taken.soul_version) == ("atlas-2", None, 1)
     for file in BotFile:
-        assert shop.file(taken, file).read_bytes() == shop.file(made, file).read_bytes()
-    again = await shop.bots.export(ME, "atlas-2")
+        assert env.file(taken, file).read_bytes() == env.file(made, file).read_bytes()
+    again = await env.bots.export(ME, "atlas-2")
     assert again.files == out.files
 
 
-async def test_two_files_are_enough(shop: Workshop):
-    taken = await shop.bots.take_in(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY}), by="Bob")
+async def test_import_requires_only_two_files(env: BotEnvironment):
+    taken = await env.bots.import_bundle(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY}), by="Bob")
     assert (taken.slug, taken.blocked, taken.identity.display_name) == ("atlas", None, "Atlas")
     assert sorted(path.name for path in Path(taken.folder).iterdir()) == sorted(  # noqa: ASYNC240
         file.file_name for file in BotFile
@@ -46,10 +46,12 @@ async def test_two_files_are_enough(shop: Workshop):
 
 
 @pytest.mark.parametrize("slug", ["", "../../up", "UPPER", "a b", "-x-", "con", "nul"])
-async def test_a_slug_that_cannot_be_one_here_is_made_from_the_name(shop: Workshop, slug: str):
-    taken = await shop.bots.take_in(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY}, slug), by="Bob")
+async def test_invalid_slug_is_replaced_on_import(env: BotEnvironment, slug: str):
+    taken = await env.bots.import_bundle(
+        ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY}, slug), by="Bob"
+    )
     assert taken.slug in ("atlas", f"{slug}-bot")
-    assert {path.split("/")[1] for path in shop.tree() if "/" in path} == {taken.slug}
+    assert {path.split("/")[1] for path in env.tree() if "/" in path} == {taken.slug}
 
 
 @pytest.mark.parametrize(
@@ -58,8 +60,8 @@ async def test_a_slug_that_cannot_be_one_here_is_made_from_the_name(shop: Worksh
         ({}, "SOUL.md is missing."),
         ({"IDENTITY.md": IDENTITY}, "SOUL.md is missing."),
         ({"SOUL.md": SOUL}, "IDENTITY.md is missing."),
-        ({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY, "../../x": ""}, "no file called '../../x'"),
-        ({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY, "soul.md": SOUL}, "no file called 'soul.md'"),
+        ({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY, "../../x": ""}, "Unknown file '../../x'"),
+        ({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY, "soul.md": SOUL}, "Unknown file 'soul.md'"),
         ({"SOUL.md": SOUL, "IDENTITY.md": "---\ntemperature: 3\n---\n"}, "IDENTITY.md, line"),
         ({"SOUL.md": "", "IDENTITY.md": IDENTITY}, "SOUL.md, line 1:"),
         (
@@ -69,26 +71,24 @@ async def test_a_slug_that_cannot_be_one_here_is_made_from_the_name(shop: Worksh
         ({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY, "USER.md": "x" * 300_000}, "USER.md"),
     ],
 )
-async def test_what_is_not_a_bot_is_refused_and_nothing_is_made(
-    shop: Workshop, files: dict[str, str], words: str
-):
+async def test_invalid_bundle_is_rejected(env: BotEnvironment, files: dict[str, str], words: str):
     with pytest.raises(Invalid) as caught:
-        await shop.bots.take_in(ME, bundle(files), by="Bob")
+        await env.bots.import_bundle(ME, bundle(files), by="Bob")
     assert words in caught.value.message
-    assert await shop.bots.find_all(ME) == []
-    assert [name for name in shop.tree() if name not in ("bots", "bots/.trash")] == []
+    assert await env.bots.find_all(ME) == []
+    assert [name for name in env.tree() if name not in ("bots", "bots/.trash")] == []
 
 
-def test_a_bundle_of_a_newer_forge_says_so():
+def test_bundle_of_newer_format_is_rejected():
     with pytest.raises(ValidationError, match=r"made by a newer Forge \(format 2\)"):
         Bundle.model_validate({"forge_bot": 2, "slug": "x", "exported_at": now(), "files": {}})
 
 
-async def test_a_bundle_is_read_beside_everything_else(shop: Workshop):
+async def test_bundle_is_parsed_in_a_thread(env: BotEnvironment):
     identity = f"---\ndisplay_name: Atlas\ntags: [{'a, ' * 300_000}]\n---\n"
 
     async def take_in() -> None:
         with pytest.raises(Invalid, match="is longer than"):
-            await shop.bots.take_in(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": identity}), by="Bob")
+            await env.bots.import_bundle(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": identity}), by="Bob")
 
     assert (await watch_loop(take_in())).share < 0.5

@@ -4,33 +4,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bots.workshop import ME, Workshop
+from tests.bots.environment import ME, BotEnvironment
 
 from forge.bots.models import BotFile, NewBot
-from forge.bots.versions.books import Books
 from forge.bots.versions.models import NewContent
+from forge.bots.versions.versioned_files import VersionedFiles
 from forge.errors import NotFound
-from forge.store.engine import Store
+from forge.store.database import Store
 
 
-async def test_a_save_that_a_deletion_overtakes_leaves_no_folder_behind(
+async def test_save_during_deletion_leaves_no_folder(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    shop = Workshop(store, tmp_path)
-    made = await shop.bots.create(ME, NewBot(name="Atlas"), by="Ada")
-    bot = await shop.bots.find(ME, made.id)
-    state = await shop.versions.state(bot, BotFile.USER)
-    keep = Books.keep
+    env = BotEnvironment(store, tmp_path)
+    made = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+    bot = await env.bots.find(ME, made.id)
+    state = await env.versions.state(bot, BotFile.USER)
+    keep = VersionedFiles.add_versions
 
-    async def keep_late(self: Books, *given: Any) -> bool:
-        await shop.bots.delete(ME, made.id)
+    async def keep_late(self: VersionedFiles, *given: Any) -> bool:
+        await env.bots.delete(ME, made.id)
         return await keep(self, *given)
 
-    monkeypatch.setattr(Books, "keep", keep_late)
+    monkeypatch.setattr(VersionedFiles, "add_versions", keep_late)
     new = NewContent(content="# Preferences\nBrief.\n", base_hash=state.hash or "", message="")
     with pytest.raises(NotFound, match="deleted"):
-        await shop.versions.save(bot, BotFile.USER, new, by="Ada")
-    assert not shop.file(made, BotFile.USER).parent.exists()
-    restored = await shop.bots.restore(ME, made.id)
+        await env.versions.save(bot, BotFile.USER, new, by="Ada")
+    assert not env.file(made, BotFile.USER).parent.exists()
+    restored = await env.bots.restore(ME, made.id)
     assert restored.blocked is None
-    assert (await shop.versions.state(bot, BotFile.USER)).content == state.content
+    assert (await env.versions.state(bot, BotFile.USER)).content == state.content

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forge.bots.errors import FileChanged
-from forge.bots.folder import Folders, Unreadable
+from forge.bots.files.folders import BotFolders, Unreadable
 from forge.bots.models import BotFile
 from forge.errors import Conflict, Invalid, NotFound
 from forge.kernel.hashing import hash_text
@@ -25,12 +25,12 @@ CONTENTS: Mapping[BotFile, str] = {
 
 
 @pytest.fixture
-def folders(tmp_path: Path) -> Folders:
-    return Folders(tmp_path / "data")
+def folders(tmp_path: Path) -> BotFolders:
+    return BotFolders(tmp_path / "data")
 
 
 @pytest.fixture
-def ada(folders: Folders) -> Path:
+def ada(folders: BotFolders) -> Path:
     folders.create("ada", CONTENTS)
     return folders.path("ada")
 
@@ -49,37 +49,37 @@ def tree(root: Path) -> dict[str, bytes | None]:
     }
 
 
-def everything(folders: Folders, slug: str) -> dict[BotFile, str | None]:
+def everything(folders: BotFolders, slug: str) -> dict[BotFile, str | None]:
     return {file: folders.read(slug, file) for file in BotFile}
 
 
-def test_a_folder_has_what_was_put_into_it(folders: Folders, ada: Path):
+def test_created_folder_contains_files(folders: BotFolders, ada: Path):
     assert everything(folders, "ada") == CONTENTS
     assert ada == folders.root / "ada"
     assert sorted(path.name for path in ada.iterdir()) == ["IDENTITY.md", "SOUL.md", "USER.md", "skills.toml"]
     assert [path.name for path in folders.root.iterdir()] == ["ada"]
 
 
-def test_nobody_else_can_look_into_it(folders: Folders, ada: Path):
+def test_folder_is_private(folders: BotFolders, ada: Path):
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (folders.root, ada, *ada.iterdir())}
     assert set(modes.values()) == {0o700, 0o600}
     assert modes[ada] == modes[folders.root] == 0o700
 
 
-def test_a_save_keeps_the_mode_a_person_gave(folders: Folders, ada: Path):
+def test_save_keeps_file_mode(folders: BotFolders, ada: Path):
     (ada / "SOUL.md").chmod(0o640)
     folders.write("ada", BotFile.SOUL, "new", expect=hash_text("soul 😀\r\n"))
     assert stat.S_IMODE((ada / "SOUL.md").stat().st_mode) == 0o640
 
 
-def test_what_is_not_there_is_none(folders: Folders, ada: Path):
+def test_missing_file_is_none(folders: BotFolders, ada: Path):
     (ada / "USER.md").unlink()
     assert folders.read("ada", BotFile.USER) is None
     assert folders.read("eve", BotFile.SOUL) is None
 
 
 @pytest.mark.parametrize("what", ["folder", "empty folder", "file", "link", "broken link"])
-def test_a_folder_is_made_over_nothing_that_exists(folders: Folders, ada: Path, secret: Path, what: str):
+def test_existing_folder_is_not_overwritten(folders: BotFolders, ada: Path, secret: Path, what: str):
     eve = folders.path("eve")
     match what:
         case "folder":
@@ -98,7 +98,7 @@ def test_a_folder_is_made_over_nothing_that_exists(folders: Folders, ada: Path, 
     assert secret.read_text() == "the secret that lies outside"
 
 
-def test_a_text_that_cannot_be_kept_leaves_no_folder(folders: Folders, ada: Path):
+def test_unusable_text_leaves_no_folder(folders: BotFolders, ada: Path):
     before = tree(folders.root)
     for text in ("a\x00b", "\ud800", "x" * 200_001):
         with pytest.raises(Unreadable):
@@ -129,7 +129,7 @@ SLUGS = [
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_only_a_slug_names_a_folder(folders: Folders, ada: Path, slug: str):
+def test_invalid_slug_is_rejected_as_folder(folders: BotFolders, ada: Path, slug: str):
     before = tree(folders.root.parent.parent)
     for attempt in (
         lambda: folders.path(slug),
@@ -137,8 +137,8 @@ def test_only_a_slug_names_a_folder(folders: Folders, ada: Path, slug: str):
         lambda: folders.read(slug, BotFile.SOUL),
         lambda: folders.write(slug, BotFile.SOUL, "x", expect=None),
         lambda: folders.set_aside(slug, BotFile.SOUL),
-        lambda: folders.to_trash(slug, ID),
-        lambda: folders.from_trash(ID, slug),
+        lambda: folders.move_to_trash(slug, ID),
+        lambda: folders.restore_from_trash(ID, slug),
     ):
         with pytest.raises(Invalid, match="slug"):
             attempt()
@@ -146,18 +146,18 @@ def test_only_a_slug_names_a_folder(folders: Folders, ada: Path, slug: str):
 
 
 @pytest.mark.parametrize("bot_id", ["", "..", "../ada", "a/b", "a.2", "a\x00", "x" * 65])
-def test_only_an_id_names_something_in_the_trash(folders: Folders, ada: Path, bot_id: str):
+def test_invalid_id_is_rejected_in_trash(folders: BotFolders, ada: Path, bot_id: str):
     for attempt in (
-        lambda: folders.to_trash("ada", bot_id),
-        lambda: folders.from_trash(bot_id, "eve"),
-        lambda: folders.discard(bot_id),
+        lambda: folders.move_to_trash("ada", bot_id),
+        lambda: folders.restore_from_trash(bot_id, "eve"),
+        lambda: folders.delete_from_trash(bot_id),
     ):
         with pytest.raises(Invalid, match="id of a bot"):
             attempt()
     assert everything(folders, "ada") == CONTENTS
 
 
-def test_a_save_needs_the_file_it_was_made_from(folders: Folders, ada: Path):
+def test_save_of_changed_file_is_rejected(folders: BotFolders, ada: Path):
     (ada / "SOUL.md").write_text("edited by hand")
     for expect in (hash_text("soul 😀\r\n"), hash_text(""), None):
         with pytest.raises(FileChanged):
@@ -167,7 +167,7 @@ def test_a_save_needs_the_file_it_was_made_from(folders: Folders, ada: Path):
     assert (ada / "SOUL.md").read_text() == "mine"
 
 
-def test_a_file_that_is_gone_is_written_only_by_who_knows(folders: Folders, ada: Path):
+def test_missing_file_is_written_only_if_expected(folders: BotFolders, ada: Path):
     (ada / "SOUL.md").unlink()
     with pytest.raises(FileChanged):
         folders.write("ada", BotFile.SOUL, "mine", expect=hash_text("soul 😀\r\n"))
@@ -175,9 +175,7 @@ def test_a_file_that_is_gone_is_written_only_by_who_knows(folders: Folders, ada:
     assert folders.read("ada", BotFile.SOUL) == "mine"
 
 
-def test_an_edit_that_comes_while_a_save_is_on_its_way_to_the_disk_stays(
-    folders: Folders, ada: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_concurrent_edit_survives_save(folders: BotFolders, ada: Path, monkeypatch: pytest.MonkeyPatch):
     sync = os.fsync
 
     def edit_meanwhile(descriptor: int) -> None:
@@ -213,9 +211,7 @@ def put(kind: str, place: Path, secret: Path) -> None:
     "kind",
     ["link out", "link to another bot", "broken link", "link to itself", "directory", "pipe", "device"],
 )
-def test_what_is_no_file_is_neither_read_nor_written_and_can_be_set_aside(
-    folders: Folders, ada: Path, secret: Path, kind: str
-):
+def test_non_file_is_rejected_and_can_be_set_aside(folders: BotFolders, ada: Path, secret: Path, kind: str):
     folders.create("eve", CONTENTS)
     place = ada / "SOUL.md"
     place.unlink()
@@ -235,7 +231,7 @@ def test_what_is_no_file_is_neither_read_nor_written_and_can_be_set_aside(
 
 
 @pytest.mark.parametrize("target", ["outside", "eve"])
-def test_a_folder_that_is_a_link_is_not_followed(folders: Folders, secret: Path, target: str):
+def test_symlinked_folder_is_rejected(folders: BotFolders, secret: Path, target: str):
     folders.create("eve", CONTENTS)
     folders.path("ada").symlink_to(secret.parent if target == "outside" else "eve")
     with pytest.raises(Unreadable):
@@ -244,18 +240,18 @@ def test_a_folder_that_is_a_link_is_not_followed(folders: Folders, secret: Path,
         folders.write("ada", BotFile.USER, "x", expect=None)
     with pytest.raises(Conflict):
         folders.set_aside("ada", BotFile.SOUL)
-    folders.to_trash("ada", ID)
-    folders.discard(ID)
+    folders.move_to_trash("ada", ID)
+    folders.delete_from_trash(ID)
     assert secret.read_text() == "the secret that lies outside"
     assert everything(folders, "eve") == CONTENTS
 
 
-def test_a_trash_that_is_a_link_is_not_used(folders: Folders, ada: Path, secret: Path):
+def test_symlinked_trash_is_rejected(folders: BotFolders, ada: Path, secret: Path):
     (folders.root / ".trash").symlink_to(secret.parent)
     with pytest.raises(Conflict):
-        folders.to_trash("ada", ID)
+        folders.move_to_trash("ada", ID)
     with pytest.raises(Conflict):
-        folders.discard(ID)
+        folders.delete_from_trash(ID)
     assert everything(folders, "ada") == CONTENTS
     assert list(tree(secret.parent)) == ["SOUL.md"]
 
@@ -265,13 +261,13 @@ def test_a_trash_that_is_a_link_is_not_used(folders: Folders, ada: Path, secret:
     [
         (b"x" * 10_000_000, "longer than", None),
         (b"x" * 200_001, "longer than", None),
-        (b"ok\nb\xffd", "not UTF-8", 2),
-        (b"\xff\xfeS\x00", "not UTF-8", 1),
+        (b"ok\nb\xffd", "not valid UTF-8", 2),
+        (b"\xff\xfeS\x00", "not valid UTF-8", 1),
         (b"ok\n\x00", "NUL", 2),
     ],
 )
-def test_what_is_no_text_is_told_and_kept(
-    folders: Folders, ada: Path, data: bytes, message: str, line: int | None
+def test_binary_file_is_reported_and_kept(
+    folders: BotFolders, ada: Path, data: bytes, message: str, line: int | None
 ):
     (ada / "SOUL.md").write_bytes(data)
     with pytest.raises(Unreadable, match=message) as caught:
@@ -282,60 +278,60 @@ def test_what_is_no_text_is_told_and_kept(
     assert (ada / "SOUL.md").read_bytes() == data
 
 
-def test_the_longest_text_there_may_be_is_read(folders: Folders, ada: Path):
+def test_text_of_maximum_length_is_read(folders: BotFolders, ada: Path):
     text = "😀" * 200_000
     folders.write("ada", BotFile.USER, text, expect=hash_text(""))
     assert folders.read("ada", BotFile.USER) == text
 
 
-def test_a_folder_comes_back_from_the_trash_with_all_that_is_in_it(folders: Folders, ada: Path):
+def test_folder_is_restored_from_trash(folders: BotFolders, ada: Path):
     (ada / "notes.txt").write_text("mine")
     before = tree(ada)
-    folders.to_trash("ada", ID)
+    folders.move_to_trash("ada", ID)
     assert not ada.exists() and tree(folders.root / ".trash" / ID) == before
     assert stat.S_IMODE((folders.root / ".trash").stat().st_mode) == 0o700
-    folders.from_trash(ID, "ada")
+    folders.restore_from_trash(ID, "ada")
     assert tree(ada) == before
 
 
-def test_nothing_comes_back_over_another_folder(folders: Folders, ada: Path):
-    folders.to_trash("ada", ID)
+def test_restore_does_not_overwrite_folder(folders: BotFolders, ada: Path):
+    folders.move_to_trash("ada", ID)
     folders.create("ada", {**CONTENTS, BotFile.SOUL: "another"})
     with pytest.raises(Conflict):
-        folders.from_trash(ID, "ada")
+        folders.restore_from_trash(ID, "ada")
     assert folders.read("ada", BotFile.SOUL) == "another"
 
 
-def test_the_trash_keeps_what_is_thrown_away_twice(folders: Folders, ada: Path):
+def test_trash_keeps_several_folders_of_an_id(folders: BotFolders, ada: Path):
     for number in range(11):
-        folders.to_trash("ada", ID)
+        folders.move_to_trash("ada", ID)
         folders.create("ada", {**CONTENTS, BotFile.SOUL: str(number)})
-    folders.to_trash("ada", ID)
-    folders.from_trash(ID, "ada")
+    folders.move_to_trash("ada", ID)
+    folders.restore_from_trash(ID, "ada")
     assert folders.read("ada", BotFile.SOUL) == "10"
-    folders.discard(ID)
+    folders.delete_from_trash(ID)
     assert tree(folders.root / ".trash") == {}
 
 
-def test_what_is_gone_already_can_be_thrown_away_again(folders: Folders, ada: Path):
-    folders.to_trash("ada", ID)
-    folders.to_trash("ada", ID)
-    folders.discard(ID)
-    folders.discard(ID)
+def test_moving_missing_folder_to_trash_succeeds(folders: BotFolders, ada: Path):
+    folders.move_to_trash("ada", ID)
+    folders.move_to_trash("ada", ID)
+    folders.delete_from_trash(ID)
+    folders.delete_from_trash(ID)
     with pytest.raises(NotFound):
-        folders.from_trash(ID, "ada")
+        folders.restore_from_trash(ID, "ada")
     folders.set_aside("ada", BotFile.SOUL)
 
 
-def test_only_that_bot_is_discarded(folders: Folders, ada: Path):
+def test_delete_from_trash_keeps_other_bots(folders: BotFolders, ada: Path):
     folders.create("eve", CONTENTS)
-    folders.to_trash("ada", "a")
-    folders.to_trash("eve", "ab")
-    folders.discard("a")
+    folders.move_to_trash("ada", "a")
+    folders.move_to_trash("eve", "ab")
+    folders.delete_from_trash("a")
     assert [path.name for path in (folders.root / ".trash").iterdir()] == ["ab"]
 
 
-def test_folders_that_were_moved_away_and_back_are_found_again(folders: Folders, ada: Path):
+def test_replaced_root_is_reopened(folders: BotFolders, ada: Path):
     aside = folders.root.with_name("aside")
     folders.root.rename(aside)
     assert folders.read("ada", BotFile.SOUL) is None
@@ -347,7 +343,7 @@ def test_folders_that_were_moved_away_and_back_are_found_again(folders: Folders,
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from forge.bots.folder import Folders
+from forge.bots.files.folders import BotFolders
 from forge.bots.models import BotFile
 
 left = int(sys.argv[2])
@@ -361,19 +357,19 @@ def killing(function):
         return function(*args, **kwargs)
     return wrapper
 
-folders = Folders(Path(sys.argv[1]))
+folders = BotFolders(Path(sys.argv[1]))
 for name in ("open", "mkdir", "rename", "fsync", "write"):
     setattr(os, name, killing(getattr(os, name)))
 folders.create("ada", {file: file.value for file in BotFile})
 """
 
 
-def test_a_folder_is_whole_or_not_there_wherever_its_maker_is_killed(tmp_path: Path):
+def test_killed_creation_leaves_no_partial_folder(tmp_path: Path):
     """Killed before its first, second, third ... call that touches the disk, until it comes through."""
     whole = {file: file.value for file in BotFile}
     ends: list[bool] = []
     for calls in range(0, 100, 3):
-        folders = Folders(tmp_path / str(calls))
+        folders = BotFolders(tmp_path / str(calls))
         done = subprocess.run(
             [sys.executable, "-c", KILLED, str(tmp_path / str(calls)), str(calls)], check=False
         )
@@ -388,7 +384,7 @@ def test_a_folder_is_whole_or_not_there_wherever_its_maker_is_killed(tmp_path: P
     assert ends[0] is False and ends[-1] is True and len(ends) > 5
 
 
-def test_what_a_killed_maker_left_is_removed_after_a_while(folders: Folders, ada: Path):
+def test_abandoned_temporary_folder_is_removed(folders: BotFolders, ada: Path):
     for name, age_s in ((".new-old", 7200), (".new-young", 0)):
         (folders.root / name).mkdir()
         (folders.root / name / "SOUL.md").write_text("half")

@@ -13,12 +13,11 @@ from mcp import Client, StdioServerParameters, types
 from tests.support.server import Server
 from tests.support.terminal import FORGE, Terminal, clean_environment
 
-from forge.agents.tools import ToolBox, ToolContext
-from forge.agents.toolset import builder_tools
-from forge.bots.mcp.server import make_server
-from forge.bots.mcp.workspace_tools import WorkspaceTools
-from forge.sandbox.choice import Sandboxes
-from forge.workspace.files import Files
+from forge.agents.tool import ToolBox, ToolContext
+from forge.agents.tools.toolset import builder_tools
+from forge.bots.mcp.server import WorkspaceTools, make_server
+from forge.sandbox.sandboxes import Sandboxes
+from forge.workspace.filesystem.files import Files
 
 
 @pytest.fixture

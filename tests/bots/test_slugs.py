@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forge.bots.management.creation import slug_candidates, slug_of
 from forge.bots.models import MAX_SLUG, SLUG_PATTERN
-from forge.bots.slugs import candidates, slug_of
 from forge.errors import Invalid
 
 
@@ -46,15 +46,15 @@ def test_a_name_needs_a_letter_or_a_digit(name: str):
 
 @given(st.text().filter(lambda name: any(character.isalnum() for character in name)))
 def test_a_slug_is_one_whatever_the_name(name: str):
-    for slug in candidates(slug_of(name)):
+    for slug in slug_candidates(slug_of(name)):
         assert re.fullmatch(SLUG_PATTERN, slug) and len(slug) <= MAX_SLUG
 
 
 def test_a_clash_is_solved_by_a_number_up_to_100():
-    assert list(candidates("ada")) == ["ada", *(f"ada-{number}" for number in range(2, 101))]
+    assert list(slug_candidates("ada")) == ["ada", *(f"ada-{number}" for number in range(2, 101))]
 
 
 def test_a_long_slug_makes_room_for_its_number():
     long = "a" * 61 + "-bc"
-    assert list(candidates(long))[:2] == [long, "a" * 61 + "-2"]
-    assert len(set(candidates(long))) == 100
+    assert list(slug_candidates(long))[:2] == [long, "a" * 61 + "-2"]
+    assert len(set(slug_candidates(long))) == 100

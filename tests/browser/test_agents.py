@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import Visitor, at_rest
+from tests.support.agent_server import AgentServer, open_agent_server
 from tests.support.server import Server
-from tests.support.studio import Studio, open_studio
 
 from forge.agents.models import AgentToolAsked, AgentToolUsed, AgentTurn, ToolDetail
 from forge.events.log import EventLog
@@ -18,7 +18,7 @@ from forge.events.models import EventData
 from forge.llm.messages import StopReason
 from forge.llm.models import Usage
 from forge.runs.models import StepFinished, StepStarted
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.telemetry import Metrics
 
 pytestmark = pytest.mark.browser
@@ -77,8 +77,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def studio(server: Server) -> Iterator[Studio]:
-    with open_studio(server, SCENES, basket__py="TOTAL = 1\n", waiting__py=WAITING_TEST) as opened:
+def agent_server(server: Server) -> Iterator[AgentServer]:
+    with open_agent_server(server, SCENES, basket__py="TOTAL = 1\n", waiting__py=WAITING_TEST) as opened:
         yield opened
 
 
@@ -86,10 +86,10 @@ def transcript(page: Page) -> Locator:
     return page.get_by_role("log", name="Transcript")
 
 
-def test_a_task_is_given_in_a_workspace_and_watched_to_its_end(visit: Visit, studio: Studio):
+def test_a_task_is_given_in_a_workspace_and_watched_to_its_end(visit: Visit, agent_server: AgentServer):
     visitor = visit()
     page = visitor.page
-    visitor.open(f"/workspaces/{studio.workspace_id}")
+    visitor.open(f"/workspaces/{agent_server.workspace_id}")
     page.get_by_role("button", name="Start an agent here").click()
     page.get_by_label("Task").fill("Repair the basket.")
     page.get_by_role("dialog").get_by_role("button", name="Start").click()
@@ -99,20 +99,21 @@ def test_a_task_is_given_in_a_workspace_and_watched_to_its_end(visit: Visit, stu
     expect(told.get_by_role("region", name="End")).to_contain_text("done")
     expect(told.get_by_role("region", name="End")).to_contain_text("3 turns · 3 tool calls")
     expect(told.get_by_role("button", name=re.compile("failed.*missing.py"))).to_be_visible()
-    expect(page.get_by_label("Tell the agent something")).to_have_count(0)
+    expect(page.get_by_label("Message the agent")).to_have_count(0)
     changed = page.get_by_role("region", name="Changed files").get_by_role("link", name="basket.py")
     changed.click()
     expect(page.get_by_role("region", name="basket.py")).to_contain_text("TOTAL = 2")
 
 
-def test_a_call_unfolds_and_a_reload_shows_the_same(visit: Visit, studio: Studio):
-    run_id = studio.start("Repair the basket, please.")
-    studio.finish(run_id)
+def test_a_call_unfolds_and_a_reload_shows_the_same(visit: Visit, agent_server: AgentServer):
+    run_id = agent_server.start("Repair the basket, please.")
+    agent_server.finish(run_id)
     visitor = visit()
     page = visitor.page
     visitor.open(f"/runs/{run_id}")
     told = transcript(page)
     expect(told).to_contain_text("The basket is repaired.")
+    expect(told.locator("code").first).to_have_text("basket.py")  # what formats it is loaded on its own
     at_rest(page)
     seen = told.inner_text()
     told.get_by_role("button", name="write_file").click()
@@ -122,57 +123,59 @@ def test_a_call_unfolds_and_a_reload_shows_the_same(visit: Visit, studio: Studio
     page.reload()
     expect(told).to_have_text(seen, use_inner_text=True)
     page.get_by_text("Log", exact=True).click()
-    expect(page.get_by_role("log", name="Log of the run")).to_contain_text("Ended, done")
+    expect(page.get_by_role("log", name="Run log")).to_contain_text("Ended, done")
 
 
-def test_words_appear_while_they_are_written(visit: Visit, studio: Studio):
+def test_words_appear_while_they_are_written(visit: Visit, agent_server: AgentServer):
     visitor = visit()
     page = visitor.page
-    run_id = studio.start("Count sheep.")
+    run_id = agent_server.start("Count sheep.")
     visitor.open(f"/runs/{run_id}")
     expect(page.get_by_text("Writing")).to_be_visible()
     expect(transcript(page)).to_contain_text(re.compile(r"\d+ sheep\."))
-    studio.server.call("POST", f"/api/v1/runs/{run_id}/cancel")
+    agent_server.server.call("POST", f"/api/v1/runs/{run_id}/cancel")
     expect(transcript(page)).to_contain_text("Cancelled by")
     expect(transcript(page)).not_to_contain_text(re.compile(r"\d+ sheep\."))
     expect(page.get_by_text("Writing")).to_have_count(0)
 
 
-def test_what_a_person_says_is_heard_before_the_next_turn(visit: Visit, studio: Studio):
-    (studio.files / "go").unlink(missing_ok=True)
+def test_what_a_person_says_is_heard_before_the_next_turn(visit: Visit, agent_server: AgentServer):
+    (agent_server.files / "go").unlink(missing_ok=True)
     visitor = visit()
     page = visitor.page
-    visitor.open(f"/runs/{studio.start('Wait for me.')}")
+    visitor.open(f"/runs/{agent_server.start('Wait for me.')}")
     expect(page.get_by_text("Running python3 -m unittest waiting")).to_be_visible()
-    page.get_by_label("Tell the agent something").fill("I am on my way.")
+    page.get_by_label("Message the agent").fill("I am on my way.")
     page.keyboard.press("Control+Enter")
     note = page.get_by_text("will be heard before the next turn")
     expect(note).to_be_visible()
-    expect(page.get_by_label("Tell the agent something")).to_have_value("")
+    expect(page.get_by_label("Message the agent")).to_have_value("")
 
-    (studio.files / "go").touch()
+    (agent_server.files / "go").touch()
     expect(transcript(page)).to_contain_text("I have waited.")
     expect(note).to_have_count(0)
     expect(transcript(page).get_by_text("I am on my way.")).to_have_count(1)
     expect(transcript(page).get_by_role("button", name=re.compile("done.*run_tests"))).to_be_visible()
 
 
-def test_an_agent_without_money_asks_for_more(visit: Visit, studio: Studio):
-    studio.server.call("PUT", "/api/v1/models/budgets/run", {"limit_usd": 0.01})
+def test_an_agent_without_money_asks_for_more(visit: Visit, agent_server: AgentServer):
+    agent_server.server.call("PUT", "/api/v1/models/budgets/run", {"limit_usd": 0.01})
     visitor = visit()
     page = visitor.page
-    visitor.open(f"/runs/{studio.start('Repair the basket cheaply.')}")
+    visitor.open(f"/runs/{agent_server.start('Repair the basket cheaply.')}")
     gate = page.get_by_role("region", name=re.compile("Needs you"))
     expect(gate).to_contain_text("is used up")
     expect(page.get_by_text("Waiting for your answer")).to_be_visible()
     gate.get_by_role("button", name=re.compile("Allow .* more")).click()
     expect(transcript(page)).to_contain_text("The basket is repaired.")
     expect(transcript(page)).to_contain_text(re.compile(r": Allow \$.* more"))
-    studio.server.call("PUT", "/api/v1/models/budgets/run", {"limit_usd": 20})
+    agent_server.server.call("PUT", "/api/v1/models/budgets/run", {"limit_usd": 20})
 
 
-def test_the_transcript_follows_until_the_reader_scrolls_and_again_on_end(visit: Visit, studio: Studio):
-    run_id = studio.start("Take long.")
+def test_the_transcript_follows_until_the_reader_scrolls_and_again_on_end(
+    visit: Visit, agent_server: AgentServer
+):
+    run_id = agent_server.start("Take long.")
     visitor = visit()
     page = visitor.page
     visitor.open(f"/runs/{run_id}")
@@ -188,13 +191,13 @@ def test_the_transcript_follows_until_the_reader_scrolls_and_again_on_end(visit:
     expect(told.get_by_role("region", name="End")).to_be_in_viewport()
 
 
-def test_five_thousand_events_are_a_few_in_the_page(visit: Visit, studio: Studio):
-    run_id = studio.start("Repair the basket again.")
-    studio.finish(run_id)
+def test_five_thousand_events_are_a_few_in_the_page(visit: Visit, agent_server: AgentServer):
+    run_id = agent_server.start("Repair the basket again.")
+    agent_server.finish(run_id)
     story = long_story(turns=1250)
     assert len(story) == 5000
     with ThreadPoolExecutor() as beside_the_browser:
-        beside_the_browser.submit(asyncio.run, append(studio.server, f"run:{run_id}", story)).result()
+        beside_the_browser.submit(asyncio.run, append(agent_server.server, f"run:{run_id}", story)).result()
     visitor = visit()
     page = visitor.page
     visitor.open(f"/runs/{run_id}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from tests.audits.project import git, make_project, spoil
+from tests.audits.git_project import git, make_project, spoil
 from tests.browser.conftest import PHONE, Visitor
 from tests.support.server import Server, wait_until
 
@@ -94,7 +94,7 @@ def look_at_what_was_audited(page: Page, spoiled: Path) -> None:
     expect(check(page, "A4")).to_contain_text("FAIL")
     expect(check(page, "A1")).to_contain_text("PASS")
     expect(check(page, "W3")).to_contain_text("SKIP")
-    about = page.get_by_role("region", name="What was audited")
+    about = page.get_by_role("region", name="Audited")
     expect(about.get_by_text("FAIL", exact=True)).to_be_visible()
     for said in (str(spoiled), "Phase 3", "main", "1 file", "entry 1"):
         expect(about).to_contain_text(said)
@@ -127,11 +127,11 @@ def filter_the_findings(visitor: Visitor) -> None:
     expect(findings(page)).to_have_count(1)
     expect(findings(page)).to_contain_text("leftpad_of_python")
     page.keyboard.type(" nowhere")
-    expect(page.get_by_text("No finding fits")).to_be_visible()
+    expect(page.get_by_text("No findings match")).to_be_visible()
     page.get_by_role("button", name="Clear the filter").click()
-    expect(page.get_by_role("searchbox", name="Filter the findings")).to_be_focused()
+    expect(page.get_by_role("searchbox", name="Filter findings")).to_be_focused()
     page.get_by_label("Severity").select_option("error")
-    expect(page.get_by_text("No finding fits")).to_be_visible()
+    expect(page.get_by_text("No findings match")).to_be_visible()
 
 
 def test_a_folder_that_may_not_be_audited_is_explained(visit: Visit, projects: Path):
@@ -156,7 +156,7 @@ def test_many_findings_are_walked_through_and_few_are_drawn(visit: Visit, projec
         visitor.press("j")
     visitor.press("k")
     expect(page.locator("article:focus")).to_have_attribute("aria-posinset", "2")
-    page.get_by_role("searchbox", name="Filter the findings").fill(f"nobody_knows_{MANY - 1}")
+    page.get_by_role("searchbox", name="Filter findings").fill(f"nobody_knows_{MANY - 1}")
     expect(findings(page)).to_have_count(1)
 
 
@@ -164,8 +164,8 @@ def test_an_audit_that_finds_nothing_says_so(visit: Visit, projects: Path):
     root = make_project(projects / "fine")
     visitor = visit()
     visitor.open(f"/runs/{start(visitor.server, path=str(root), only=['A4', 'A9'])}")
-    expect(visitor.page.get_by_text("All is fine")).to_be_visible()
-    expect(visitor.page.get_by_text("2 checks found nothing to complain about.")).to_be_visible()
+    expect(visitor.page.get_by_text("No problems found")).to_be_visible()
+    expect(visitor.page.get_by_text("2 checks passed.")).to_be_visible()
     expect(visitor.page.get_by_text("A4 A9 only")).to_be_visible()
     visitor.open("/audits")
     row = visitor.page.get_by_role("list", name="Audits").get_by_role("link").first
@@ -178,8 +178,8 @@ def test_a_ledger_that_takes_no_entry_is_a_warning_beside_the_verdict(visit: Vis
     (root / "Forge/evidence/audit_ledger.jsonl").write_text("{}\n")
     visitor = visit(viewport=PHONE)
     visitor.open(f"/runs/{start(visitor.server, path=str(root), ledger=True)}")
-    about = visitor.page.get_by_role("region", name="What was audited")
-    expect(about.get_by_role("status")).to_contain_text("No entry in the ledger")
+    about = visitor.page.get_by_role("region", name="Audited")
+    expect(about.get_by_role("status")).to_contain_text("No ledger entry")
     expect(about.get_by_text("FAIL", exact=True)).to_be_visible()
     visitor.open("/audits")
     row = visitor.page.get_by_role("list", name="Audits").get_by_role("link").first

@@ -73,7 +73,7 @@ def test_a_bot_is_made_and_looked_at(visit: Visit):
     page.keyboard.type("Quill")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Quill")
-    expect(page.get_by_label(re.compile("^Say something"))).to_be_focused()
+    expect(page.get_by_label(re.compile("^Message Quill"))).to_be_focused()
     page.keyboard.type("Half a word")
     tab_to(page, page.get_by_role("link", name="Soul"), key="Shift+Tab")
     page.keyboard.press("Enter")
@@ -85,7 +85,7 @@ def test_a_bot_is_made_and_looked_at(visit: Visit):
     open_and_leave(page, button(page, "More"), opened="menu")
     tab_to(page, page.get_by_role("link", name="Chat"), key="Shift+Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_label(re.compile("^Say something"))).to_have_value("Half a word")
+    expect(page.get_by_label(re.compile("^Message Quill"))).to_have_value("Half a word")
 
 
 def test_a_question_is_found_and_answered(visit: Visit):
@@ -100,7 +100,7 @@ def test_a_question_is_found_and_answered(visit: Visit):
     open_and_leave(page, page.get_by_role("button", name=re.compile("^Cancel")))
     tab_to(page, button(page, "Add a comment"))
     page.keyboard.press("Enter")
-    expect(page.get_by_label("Comment (kept with the answer)")).to_be_focused()
+    expect(page.get_by_label("Comment (saved with the answer)")).to_be_focused()
     page.keyboard.type("By keyboard.")
     tab_to(page, page.get_by_role("button", name=re.compile("^Yes")))
     page.keyboard.press("Enter")

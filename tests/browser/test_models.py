@@ -28,7 +28,7 @@ def add_provider(page: Page, name: str, url: str, secret: str) -> None:
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("radio", name=re.compile("Anthropic")).check(force=True)
     page.get_by_label("Address", exact=True).fill(url)
-    page.get_by_label("Secret with its key", exact=True).fill(secret)
+    page.get_by_label("Secret that holds the key", exact=True).fill(secret)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
 
@@ -43,7 +43,7 @@ def set_key(page: Page, provider: str, key: str) -> None:
 def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer):
     page = visit().page
     page.goto(page.url + "settings/models")
-    first_steps = page.get_by_role("region", name="No model can be called yet")
+    first_steps = page.get_by_role("region", name="No model is configured")
     expect(first_steps).to_contain_text("forge models serve")
 
     add_provider(page, "demo", scripted.url, "DEMO_KEY")
@@ -55,8 +55,8 @@ def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer
     page.get_by_role("button", name="Change utility").click()
     page.get_by_label("Model", exact=True).fill("demo:scripted")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("Nobody knows what demo:scripted costs.")
-    page.get_by_role("button", name="Say what demo:scripted costs").click()
+    expect(page.get_by_role("alert")).to_contain_text("There is no price for demo:scripted.")
+    page.get_by_role("button", name="Set a price for demo:scripted").click()
     page.get_by_label("Input", exact=True).fill("3")
     page.get_by_label("Output", exact=True).fill("15")
     page.get_by_role("button", name="Save").click()
@@ -67,7 +67,7 @@ def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer
     expect(first_steps).to_have_count(0)
 
     page.get_by_role("button", name="Test utility").click()
-    expect(page.get_by_role("alert")).to_contain_text("does not accept the key")
+    expect(page.get_by_role("alert")).to_contain_text("rejected the API key")
     page.keyboard.press("Escape")
     set_key(page, "demo", KEY)
     page.get_by_role("button", name="Test demo").click()
@@ -78,7 +78,7 @@ def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer
 
     calls = page.get_by_role("table", name="Recent calls")
     expect(calls.get_by_role("row", name=re.compile("demo:scripted"))).to_have_count(2)
-    expect(page.get_by_role("progressbar", name=re.compile("^Your day"))).to_have_attribute(
+    expect(page.get_by_role("progressbar", name=re.compile("^Your daily limit"))).to_have_attribute(
         "aria-label", re.compile(r"\$0\.00\d+ of \$50")
     )
     assert KEY not in page.content()
@@ -87,8 +87,8 @@ def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer
 def test_a_budget_is_changed_and_a_price_comes_and_goes(visit: Visit):
     page = visit(viewport=PHONE).page
     page.goto(page.url + "settings/models")
-    page.get_by_role("button", name="Change your day").click()
-    page.get_by_label("At most, in dollars").fill("7.5")
+    page.get_by_role("button", name="Change your daily limit").click()
+    page.get_by_label("Limit in dollars").fill("7.5")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("of $7.50")).to_be_visible()
 
@@ -116,5 +116,5 @@ def test_a_chain_keeps_its_order_and_goes_back_to_the_default(visit: Visit):
         ["openai:gpt-5", "anthropic:claude-sonnet-4-5fallback"]
     )
     page.get_by_role("button", name="Change auditor").click()
-    page.get_by_role("button", name="Back to the default").click()
+    page.get_by_role("button", name="Reset to default").click()
     expect(auditor.get_by_role("listitem")).to_contain_text(["claude-sonnet-4-5default"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visitor, at_rest
+from tests.support.agent_server import open_agent_server
 from tests.support.server import wait_until
-from tests.support.studio import open_studio
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -30,7 +30,7 @@ def test_the_page_of_a_run_that_waits(visit: Callable[..., Visitor], tmp_path: P
     wait_until(lambda: visitor.server.call("GET", f"/api/v1/runs/{run_id}")["gates"], what="the question")
     visitor.open(f"/runs/{run_id}")
     expect(visitor.page.get_by_role("heading", name="Does this reach you?")).to_be_visible()
-    expect(visitor.page.get_by_text("Waits for an answer")).to_be_visible()
+    expect(visitor.page.get_by_text("Waiting for an answer")).to_be_visible()
     keep(visitor.page, "run.png", tmp_path)
 
 
@@ -74,9 +74,9 @@ SCENES = {
 def test_the_page_of_an_agent(visit: Callable[..., Visitor], tmp_path: Path):
     visitor = visit()
     files = {"basket__py": BROKEN, "test_basket__py": TESTS}
-    with open_studio(visitor.server, SCENES, **files) as studio:
-        run_id = studio.start("Make the tests pass, without changing them.")
-        studio.finish(run_id)
+    with open_agent_server(visitor.server, SCENES, **files) as agent_server:
+        run_id = agent_server.start("Make the tests pass, without changing them.")
+        agent_server.finish(run_id)
         visitor.open(f"/runs/{run_id}")
         expect(visitor.page.get_by_role("region", name="End")).to_be_visible()
         keep(visitor.page, "agent.png", tmp_path)

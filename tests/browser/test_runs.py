@@ -30,7 +30,7 @@ def start_and_ask(server: Server) -> str:
 def test_the_first_visit_starts_the_self_test_and_answers_its_question_from_the_keyboard(visit: Visit):
     visitor = visit()
     page = visitor.page
-    expect(page.get_by_text("Nothing has run yet")).to_be_visible()
+    expect(page.get_by_text("No runs yet")).to_be_visible()
     page.get_by_role("button", name="Run the self-test").click()
 
     gate = page.get_by_role("region", name=re.compile("Needs you"))
@@ -41,7 +41,7 @@ def test_the_first_visit_starts_the_self_test_and_answers_its_question_from_the_
     expect(gate).to_have_count(0)
     expect(page.get_by_role("log")).to_contain_text("answered: yes")
     expect(page.get_by_role("region", name="Output")).to_contain_text("yes")
-    expect(page.get_by_role("region", name="Runs it started").get_by_role("link")).to_have_count(1)
+    expect(page.get_by_role("region", name="Child runs").get_by_role("link")).to_have_count(1)
 
 
 def test_a_reload_shows_the_same_run(visit: Visit):
@@ -110,11 +110,11 @@ def test_cancelling_asks_first(visit: Visit):
     visitor.open(f"/runs/{start_and_ask(visitor.server)}")
     status(page, "waiting")
     visitor.press("x")
-    page.get_by_role("dialog").get_by_role("button", name="Keep it").click()
+    page.get_by_role("dialog").get_by_role("button", name="Go back").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     status(page, "waiting")
     page.get_by_role("button", name="Cancel").click()
-    page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel run").click()
     status(page, "cancelled")
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     expect(page.get_by_role("region", name=re.compile("Needs you"))).to_have_count(0)

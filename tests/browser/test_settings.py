@@ -14,7 +14,7 @@ def test_a_key_is_shown_once_works_and_is_revoked_by_typing_its_name(visit: Visi
     visitor = visit()
     page = visitor.page
     visitor.open("/settings/keys")
-    page.get_by_role("button", name="Create a key").first.click()
+    page.get_by_role("button", name="Create key").first.click()
     page.get_by_label("Name").fill("nightly audit")
     page.get_by_role("button", name="Create", exact=True).click()
     key = page.get_by_role("dialog").get_by_text(re.compile("^forge_")).inner_text()
@@ -27,7 +27,7 @@ def test_a_key_is_shown_once_works_and_is_revoked_by_typing_its_name(visit: Visi
     assert key not in page.content()
 
     row.get_by_role("button", name="Revoke").click()
-    revoke = page.get_by_role("button", name="Revoke the key")
+    revoke = page.get_by_role("button", name="Revoke key")
     expect(revoke).to_be_disabled()
     page.get_by_label(re.compile("to confirm")).fill("nightly audit")
     revoke.click()
@@ -56,7 +56,7 @@ def test_a_secret_is_added_replaced_and_removed(visit: Visit):
 
     row.get_by_role("button", name="Remove").click()
     page.get_by_label(re.compile("to confirm")).fill("STRIPE_KEY")
-    page.get_by_role("button", name="Remove the secret").click()
+    page.get_by_role("button", name="Remove secret").click()
     expect(row).to_have_count(0)
 
 

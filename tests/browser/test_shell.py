@@ -95,7 +95,7 @@ def test_the_chosen_theme_survives_a_reload(visit: Visit):
     page = visit(scheme="light").page
     body, background = page.locator("body"), "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(background)
-    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="Toggle theme").click()
     expect(body).not_to_have_css("background-color", light)
     dark = page.evaluate(background)
     page.reload()
@@ -137,7 +137,7 @@ def test_a_list_with_nothing_in_it_keeps_its_filters(visit: Visit):
     visitor.open("/bots")
     expect(visitor.page.get_by_text("No bots yet")).to_be_visible()
     visitor.page.get_by_text("Deleted", exact=True).click()
-    expect(visitor.page.get_by_text("No bot is in this state.")).to_be_visible()
+    expect(visitor.page.get_by_text("No bots have this status.")).to_be_visible()
 
 
 def test_on_a_phone_the_menu_is_a_drawer(visit: Visit):
@@ -169,6 +169,6 @@ def test_the_first_thing_to_tab_to_skips_the_sidebar(visit: Visit):
     visitor.open("/settings")
     heading(visitor.page, "Settings")
     visitor.press("Tab")
-    expect(visitor.page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(visitor.page.get_by_role("link", name="Skip to content")).to_be_focused()
     visitor.page.keyboard.press("Enter")
     expect(visitor.page.get_by_role("main")).to_be_focused()

@@ -52,7 +52,7 @@ def test_a_workflow_is_started_with_a_form_and_goes_on_when_it_is_approved(visit
     visitor.open("/workflows")
     page.get_by_role("button", name="Run digest").click()
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text("It is needed.")).to_be_visible()
+    expect(page.get_by_text("Required.")).to_be_visible()
     page.get_by_role("textbox", name=re.compile("topic")).fill("cats")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page).to_have_url(re.compile("/workflows/runs/"))

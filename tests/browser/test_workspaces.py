@@ -24,12 +24,12 @@ def test_the_first_one_is_made_from_the_empty_page_and_opened(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.open("/workspaces")
-    expect(page.get_by_text("A workspace is a directory that agents work in")).to_be_visible()
+    expect(page.get_by_text("A workspace is a directory agents work in")).to_be_visible()
     page.get_by_role("button", name="Create a workspace").click()
     page.get_by_label("Name").fill("basket")
     page.get_by_role("button", name="Create", exact=True).click()
     expect(page.get_by_role("heading", name="basket", level=1)).to_be_visible()
-    expect(page.get_by_text("Nothing is in it yet.")).to_be_visible()
+    expect(page.get_by_text("Empty directory.")).to_be_visible()
     page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Workspaces").click()
     expect(page.get_by_role("list", name="Workspaces").get_by_role("link")).to_contain_text("basket")
 
@@ -49,7 +49,7 @@ def test_a_directory_that_exists_is_adopted_and_looked_through(visit: Visit, tmp
     page = visitor.page
     visitor.open("/workspaces?new=true")
     page.get_by_label("Name").fill("adopted one")
-    page.get_by_text("One that exists").click()
+    page.get_by_text("Existing directory").click()
     page.get_by_role("textbox", name="Directory").fill(str(tmp_path))
     page.get_by_role("button", name="Create", exact=True).click()
 
@@ -78,17 +78,17 @@ def test_a_search_finds_lines_and_leads_to_them(visit: Visit):
     visitor.open(f"/workspaces/{made['id']}")
     expect(page.get_by_role("list", name="Files")).to_be_visible()
     visitor.press("/")
-    expect(page.get_by_label("Search the files")).to_be_focused()
+    expect(page.get_by_label("Search files")).to_be_focused()
     page.keyboard.type("def t.*l")
     page.keyboard.press("Enter")
     found = page.get_by_role("region", name="Found")
     expect(found).to_contain_text("1 line in 1 file")
     found.get_by_role("link").click()
     expect(page.get_by_role("region", name="src/deep/basket.py")).to_contain_text("def total")
-    page.get_by_label("Search the files").fill("zebra")
+    page.get_by_label("Search files").fill("zebra")
     page.keyboard.press("Enter")
-    expect(found).to_contain_text("Nothing matches “zebra”.")
-    page.get_by_label("Search the files").fill("")
+    expect(found).to_contain_text("No matches for “zebra”.")
+    page.get_by_label("Search files").fill("")
     expect(page.get_by_role("list", name="Files")).to_be_visible()
 
 
@@ -97,9 +97,9 @@ def test_removing_asks_for_the_name(visit: Visit):
     page = visitor.page
     made = visitor.server.call("POST", "/api/v1/workspaces", {"name": "doomed"})
     visitor.open(f"/workspaces/{made['id']}")
-    page.get_by_role("button", name="Remove the workspace").click()
+    page.get_by_role("button", name="Remove workspace").click()
     dialog = page.get_by_role("dialog")
-    remove = dialog.get_by_role("button", name="Remove the workspace")
+    remove = dialog.get_by_role("button", name="Remove workspace")
     expect(remove).to_be_disabled()
     dialog.get_by_role("textbox").fill("doomed")
     remove.click()

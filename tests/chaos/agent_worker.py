@@ -1,4 +1,4 @@
-"""A process that only executes agents, and kills itself where it is told to. See `test_agent_kill`.
+"""A process that only executes agents and kills itself at a given point. See `test_agent_kill`.
 
 It waits, with everything imported, for a line that says what to do, and forks: each life starts in a moment.
 """
@@ -18,7 +18,7 @@ import forge.llm.adapter
 from forge.runs.attempt import Attempts
 from forge.runs.journal import Journal
 from forge.runs.models import Run
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.schema import migrate
 
 assert forge.llm.adapter

@@ -1,4 +1,4 @@
-"""A server that counts what is posted to it, and is shy at first where it is told to be."""
+"""A server that counts POST requests and can refuse the first ones."""
 
 import json
 import threading

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from tests.audits.project import make_project
+from tests.audits.git_project import make_project
 from tests.chaos.counting import Counting, Posted
 from tests.support.models import ModelServer
 from tests.support.server import Server, wait_until
-from tests.workflows.making import Steps, code, step
+from tests.workflows.workflow_client import Steps, code, step
 
 REF = "scripted:scripted"
 NAME = "long"
@@ -128,7 +128,7 @@ def start(server: Server) -> str:
 
 
 def approve_all(server: Server) -> None:
-    """Whatever asks; a server that dies meanwhile is no problem of the one who answers."""
+    """Serve requests; ignore clients that die during a response."""
     try:
         with server.client() as client:
             found = client.get("/api/v1/gates", params={"status": "open", "limit": 200})
@@ -161,7 +161,7 @@ class RunAccount:
     steps: dict[str, tuple[str, Any]]
     """Status and output by key, without what differs by nature; those of the errand too."""
     settled: dict[str, list[datetime]] = field(default_factory=dict[str, list[datetime]])
-    """When each step was told to be settled; more than once would be a fault."""
+    """Times at which each step was reported as settled; more than one is an error."""
     events: list[Any] = field(default_factory=list[Any])
     gaps: list[str] = field(default_factory=list[str])
     attempts: dict[str, int] = field(default_factory=dict[str, int])

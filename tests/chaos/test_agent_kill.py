@@ -1,4 +1,4 @@
-"""Kill -9 at every step boundary of an agent's work: the same files, and not one call paid twice."""
+"""kill -9 at every step boundary of an agent: same files, and no call is paid twice."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from tests.support.models import StartModels
 from forge.events.log import EventLog
 from forge.events.models import Event
 from forge.runs.models import Run, RunStatus
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.telemetry import Metrics
 
 pytestmark = pytest.mark.chaos

@@ -1,4 +1,4 @@
-"""Kill -9 while a bot answers: the question is there, what was written is kept, and nothing is paid twice."""
+"""kill -9 while a bot answers: the question and the partial answer are kept, and nothing is paid twice."""
 
 import random
 import time

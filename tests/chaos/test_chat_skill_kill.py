@@ -1,4 +1,4 @@
-"""Kill -9 while a bot uses skills: nothing is said twice, and what ran is not run again without saying so."""
+"""kill -9 while a bot uses skills: nothing is said twice, and repeated executions are reported."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""Kill -9 while a run that has failed does what is to be done finally: it goes on there, and stays failed."""
+"""kill -9 during the finally steps of a failed run: it continues there and stays failed."""
 
 import threading
 from collections.abc import Callable, Generator
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.server import Server, wait_until
-from tests.workflows.making import Steps, code, step
+from tests.workflows.workflow_client import Steps, code, step
 
 pytestmark = pytest.mark.chaos
 
@@ -55,13 +55,13 @@ def test_what_is_done_finally_after_a_kill_sees_how_the_steps_ended(start_server
 
 @contextmanager
 def slow_at_first() -> Generator[tuple[str, threading.Event]]:
-    """Where a server is that answers nobody until it is told to."""
+    """URL of a server that does not respond until released."""
     quick = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             quick.wait(120)
-            with suppress(OSError):  # whoever asked may be dead
+            with suppress(OSError):  # the client may be dead
                 self.send_response(204)
                 self.end_headers()
 

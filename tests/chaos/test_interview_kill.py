@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.interviews import NAME, TONE, ask, interview_script, option, ready
+from tests.support.interview_scripts import NAME, TONE, ask, interview_script, option, ready
 from tests.support.models import ModelServer, StartModels
 from tests.support.server import Server, wait_until
 

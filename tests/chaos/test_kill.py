@@ -1,4 +1,4 @@
-"""kill -9 at any instant loses nothing."""
+"""kill -9 at any time loses nothing."""
 
 import random
 import signal
@@ -174,7 +174,7 @@ def test_a_server_ends_well_while_its_database_is_away(
     server = start_server(FORGE_DATABASE_URL=postgres.new_database())
     run_ids = start_runs(server, range(8))
     with postgres.away():
-        wait_until(lambda: "trying again" in server.output, what="a run that waits")
+        wait_until(lambda: "the database is unavailable" in server.output, what="a run that waits")
         server.stop()
     assert server.process.returncode == 0, server.output
     server.start()

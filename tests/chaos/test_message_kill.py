@@ -1,4 +1,4 @@
-"""Kill -9 while messages are on their way: none is lost, none is delivered twice."""
+"""kill -9 during message delivery: no message is lost or delivered twice."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""kill -9 at any instant: what was due and what happened starts one run each, none is lost."""
+"""kill -9 at any time: every schedule and event starts exactly one run."""
 
 import random
 import time
@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.support.patience import PATIENCE_S
 from tests.support.server import Server, wait_until
+from tests.support.timeouts import PATIENCE_S
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(600)]
 

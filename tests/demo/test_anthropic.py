@@ -27,7 +27,7 @@ CODING: dict[str, Any] = {
 }
 
 
-def test_a_stream_has_thinking_text_and_parallel_tool_calls(model_server: StartModels):
+def test_stream_has_thinking_text_and_parallel_tool_calls(model_server: StartModels):
     server = model_server(CODING)
     with anthropic_client(server) as api, api.messages.stream(**ask("fix calc.py")) as events:
         kinds = [event.type for event in events]
@@ -43,7 +43,7 @@ def test_a_stream_has_thinking_text_and_parallel_tool_calls(model_server: StartM
     assert kinds[-1] == "message_stop"
 
 
-def test_a_stream_and_a_whole_answer_say_the_same(model_server: StartModels):
+def test_stream_and_whole_answer_are_equal(model_server: StartModels):
     server = model_server(CODING)
     with anthropic_client(server) as api:
         whole = api.messages.create(**ask("fix calc.py"))
@@ -57,7 +57,7 @@ def test_a_stream_and_a_whole_answer_say_the_same(model_server: StartModels):
     )
 
 
-def test_the_events_of_a_stream_are_those_of_the_real_one(model_server: StartModels):
+def test_stream_events_match_the_real_api(model_server: StartModels):
     server = model_server(one_turn(text="Hi", tools=[{"look": {"a": 1}}]))
     answer = httpx2.post(f"{server.url}/v1/messages", json=ask(stream=True))
     assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -80,7 +80,7 @@ def test_the_events_of_a_stream_are_those_of_the_real_one(model_server: StartMod
     ]
 
 
-def test_the_next_turn_is_found_by_counting_replies_and_can_use_results(model_server: StartModels):
+def test_next_turn_is_found_by_counting_replies(model_server: StartModels):
     server = model_server(CODING)
     with anthropic_client(server) as api:
         first = api.messages.create(**ask("fix calc.py"))
@@ -98,7 +98,7 @@ def test_the_next_turn_is_found_by_counting_replies_and_can_use_results(model_se
     assert (server.stats().paid, server.stats().repeated) == (3, 1)
 
 
-def test_thinking_that_was_changed_is_refused(model_server: StartModels):
+def test_changed_thinking_is_rejected(model_server: StartModels):
     server = model_server(one_turn(thinking="A thought.", redacted_thinking="c2VjcmV0", text="Said."))
     first = stream(server)
     assert said(first)[1] == {"type": "redacted_thinking", "data": "c2VjcmV0"}
@@ -114,13 +114,13 @@ def test_thinking_that_was_changed_is_refused(model_server: StartModels):
             api.messages.create(model="m", max_tokens=10, messages=good)
 
 
-def test_without_a_script_it_says_that_it_is_one(model_server: StartModels):
-    words = 'This answer comes from a script; no model was asked. You said: "Good morning".'
+def test_default_answer_says_it_is_scripted(model_server: StartModels):
+    words = 'This answer comes from a script; no model was called. You said: "Good morning".'
     assert said(stream(model_server(), "Good  morning")) == [{"type": "text", "text": words}]
 
 
 @pytest.mark.parametrize("missing", ["model", "max_tokens", "messages"])
-def test_what_is_missing_is_named(model_server: StartModels, missing: str):
+def test_missing_field_is_named(model_server: StartModels, missing: str):
     body = {name: value for name, value in ask().items() if name != missing}
     with (
         anthropic_client(model_server()) as api,
@@ -147,7 +147,7 @@ RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
         ([("assistant", "a")], "first message must use"),
     ],
 )
-def test_a_history_that_does_not_fit_together_is_refused(
+def test_inconsistent_history_is_rejected(
     model_server: StartModels, history: list[tuple[str, Any]], words: str
 ):
     messages: Any = [{"role": role, "content": content} for role, content in history]
@@ -155,14 +155,14 @@ def test_a_history_that_does_not_fit_together_is_refused(
         api.messages.create(model="m", max_tokens=10, messages=messages)
 
 
-def test_results_may_come_in_several_messages(model_server: StartModels):
+def test_results_can_be_in_several_messages(model_server: StartModels):
     history = [("user", "a"), ("assistant", [USE, {**USE, "id": "t2"}])]
     history += [("user", [RESULT]), ("user", [{**RESULT, "tool_use_id": "t2"}])]
     messages: Any = [{"role": role, "content": content} for role, content in history]
     assert stream(model_server(), messages=messages).stop_reason == "end_turn"
 
 
-def test_only_the_right_key_opens(model_server: StartModels):
+def test_only_valid_keys_are_accepted(model_server: StartModels):
     server = model_server({"keys": ["sk-right"]})
     with anthropic_client(server, api_key="sk-right") as api:
         api.messages.create(**ask())
@@ -177,7 +177,7 @@ def test_only_the_right_key_opens(model_server: StartModels):
     }
 
 
-def test_models_are_listed_and_others_not_found(model_server: StartModels):
+def test_models_are_listed_and_unknown_ones_not_found(model_server: StartModels):
     with anthropic_client(model_server({"models": ["one", "two"]})) as api:
         assert [model.id for model in api.models.list()] == ["one", "two"]
         assert api.models.retrieve("two").id == "two"
@@ -186,7 +186,7 @@ def test_models_are_listed_and_others_not_found(model_server: StartModels):
             api.messages.create(**ask(model="three"))
 
 
-def test_tokens_are_counted_before_they_are_paid_for(model_server: StartModels):
+def test_tokens_are_counted_without_charge(model_server: StartModels):
     server = model_server()
     body = ask("word " * 100, system="Be brief.", tools=TOOLS)
     with anthropic_client(server) as api:
@@ -195,7 +195,7 @@ def test_tokens_are_counted_before_they_are_paid_for(model_server: StartModels):
         assert api.messages.count_tokens(**body).input_tokens == paid > 125
 
 
-def test_the_cache_is_written_once_and_read_afterwards(model_server: StartModels):
+def test_cache_is_written_once_then_read(model_server: StartModels):
     system: Any = [{"type": "text", "text": "rule " * 2000, "cache_control": {"type": "ephemeral"}}]
     with anthropic_client(model_server()) as api:
         first = api.messages.create(**ask(system=system)).usage
@@ -205,7 +205,7 @@ def test_the_cache_is_written_once_and_read_afterwards(model_server: StartModels
     assert 0 < first.input_tokens < second.input_tokens < 20
 
 
-def test_five_marks_are_one_too_many(model_server: StartModels):
+def test_five_breakpoints_are_rejected(model_server: StartModels):
     mark = {"type": "ephemeral"}
     blocks = [{"type": "text", "text": f"part {number}", "cache_control": mark} for number in range(5)]
     with (
@@ -215,7 +215,7 @@ def test_five_marks_are_one_too_many(model_server: StartModels):
         api.messages.create(**ask(messages=[{"role": "user", "content": blocks}]))
 
 
-def test_a_wrong_path_is_not_found_in_the_shape_of_the_api(model_server: StartModels):
+def test_wrong_path_is_rejected_in_the_format_of_the_api(model_server: StartModels):
     with anthropic_client(model_server()) as api, pytest.raises(anthropic.NotFoundError, match="/v1/nothing"):
         api.post("/v1/nothing", body={}, cast_to=object)
 

@@ -34,7 +34,7 @@ def faulty(kind: str | int, *, tools: bool = False, **more: Any) -> dict[str, An
     ],
 )
 @pytest.mark.parametrize("streams", [False, True])
-def test_a_refusal_of_anthropic(
+def test_anthropic_refusal(
     model_server: StartModels, kind: str, error: type[anthropic.APIStatusError], status: int, streams: bool
 ):
     server = model_server(faulty(kind))
@@ -55,7 +55,7 @@ def test_a_refusal_of_anthropic(
         (529, openai.InternalServerError, 503),
     ],
 )
-def test_a_refusal_of_openai(
+def test_openai_refusal(
     model_server: StartModels, kind: str, error: type[openai.APIStatusError], status: int
 ):
     with openai_client(model_server(faulty(kind))) as api, pytest.raises(error) as refused:
@@ -63,7 +63,7 @@ def test_a_refusal_of_openai(
     assert refused.value.status_code == status
 
 
-def test_the_client_is_told_when_to_come_back_and_then_succeeds(model_server: StartModels):
+def test_retry_after_is_sent_and_the_retry_succeeds(model_server: StartModels):
     server = model_server(faulty(429, times=2, retry_after_s=0.01))
     with anthropic_client(server, max_retries=2) as api:
         assert said(api.messages.create(**ask())) == [{"type": "text", "text": TEXT}]
@@ -82,7 +82,7 @@ def test_faults_follow_each_other(model_server: StartModels):
     assert httpx2.post(f"{server.url}/v1/messages", json=ask()).status_code == 529
 
 
-def test_a_cut_is_a_broken_connection(model_server: StartModels):
+def test_cut_is_a_broken_connection(model_server: StartModels):
     server = model_server(faulty("cut", times=1))
     with pytest.raises(httpx2.RemoteProtocolError, match="incomplete"):
         stream(server)
@@ -90,23 +90,23 @@ def test_a_cut_is_a_broken_connection(model_server: StartModels):
     assert [entry.outcome for entry in server.requests()] == ["cut", "completed"]
 
 
-def test_a_cut_without_a_stream_is_a_broken_connection_too(model_server: StartModels):
+def test_cut_without_stream_is_a_broken_connection(model_server: StartModels):
     with anthropic_client(model_server(faulty("cut"))) as api, pytest.raises(anthropic.APIConnectionError):
         api.messages.create(**ask())
 
 
-def test_a_clean_cut_looks_like_an_answer_without_a_stop_reason(model_server: StartModels):
+def test_clean_cut_has_no_stop_reason(model_server: StartModels):
     message = stream(model_server(faulty("clean_cut", after=1)))
     assert (said(message), message.stop_reason) == ([{"type": "text", "text": TEXT[:16]}], None)
 
 
-def test_a_clean_cut_of_openai_has_no_finish_reason(model_server: StartModels):
+def test_openai_clean_cut_has_no_finish_reason(model_server: StartModels):
     with openai_client(model_server(faulty("clean_cut"))) as api:
         chunks = list(api.chat.completions.create(**HELLO, stream=True))
     assert [chunk.choices[0].finish_reason for chunk in chunks] == [None, None, None]
 
 
-def test_an_error_in_the_middle_of_a_stream_is_the_apis_own(model_server: StartModels):
+def test_error_event_in_a_stream_has_the_format_of_the_api(model_server: StartModels):
     server = model_server(faulty("error_event"))
     with pytest.raises(anthropic.APIStatusError, match="overloaded_error"):
         stream(server)
@@ -115,7 +115,7 @@ def test_an_error_in_the_middle_of_a_stream_is_the_apis_own(model_server: StartM
 
 
 @pytest.mark.parametrize("after", [0, 1])
-def test_a_stall_ends_with_the_patience_of_the_client(model_server: StartModels, after: int):
+def test_client_timeout_ends_a_stall(model_server: StartModels, after: int):
     server = model_server(faulty("stall", seconds=60, after=after))
     with (
         anthropic_client(server, timeout=httpx2.Timeout(30, read=1)) as api,
@@ -144,7 +144,7 @@ def test_malformed_json_does_not_parse(model_server: StartModels):
             json.loads(written)
 
 
-def test_wrong_types_parse_and_are_wrong(model_server: StartModels):
+def test_wrong_types_parse_with_wrong_values(model_server: StartModels):
     wrong = ["not", "this"]
     message = stream(model_server(faulty("wrong_types", tools=True)))
     assert [block["input"] for block in said(message)[1:]] == [
@@ -153,22 +153,22 @@ def test_wrong_types_parse_and_are_wrong(model_server: StartModels):
     ]
 
 
-def test_an_unknown_tool_has_another_name(model_server: StartModels):
+def test_unknown_tool_fault_renames_the_tool(model_server: StartModels):
     message = stream(model_server(faulty("unknown_tool", tools=True)))
     assert [block["name"] for block in said(message)[1:]] == ["no_such_tool", "no_such_tool"]
 
 
-def test_duplicate_ids_are_the_same(model_server: StartModels):
+def test_duplicate_ids_are_equal(model_server: StartModels):
     message = stream(model_server(faulty("duplicate_ids", tools=True)))
     assert len({block["id"] for block in said(message)[1:]}) == 1
 
 
-def test_an_empty_answer_has_nothing(model_server: StartModels):
+def test_empty_answer_has_no_content(model_server: StartModels):
     message = stream(model_server(faulty("empty")))
     assert (said(message), message.stop_reason) == ([], "end_turn")
 
 
-def test_max_tokens_cut_the_last_tool_call_in_the_middle(model_server: StartModels):
+def test_max_tokens_truncates_the_last_tool_call(model_server: StartModels):
     server = model_server(faulty("max_tokens", tools=True))
     whole, cut = tool_json(server)
     assert json.loads(whole) == {"path": "a.py", "content": "x = 1"}
@@ -182,7 +182,7 @@ def test_max_tokens_cut_the_last_tool_call_in_the_middle(model_server: StartMode
 @pytest.mark.parametrize(
     ("kind", "finish"), [("refusal", "content_filter"), ("model_context_window_exceeded", "length")]
 )
-def test_an_answer_that_ends_early_says_why(model_server: StartModels, kind: str, finish: str):
+def test_truncated_answer_has_its_stop_reason(model_server: StartModels, kind: str, finish: str):
     server = model_server(faulty(kind, tools=True))
     message = stream(server)
     assert (said(message), message.stop_reason) == ([{"type": "text", "text": TEXT[:24]}], kind)
@@ -190,7 +190,7 @@ def test_an_answer_that_ends_early_says_why(model_server: StartModels, kind: str
         assert api.chat.completions.create(**HELLO).choices[0].finish_reason == finish
 
 
-def test_a_paused_turn_goes_on_when_it_is_sent_back(model_server: StartModels):
+def test_paused_turn_continues_when_sent_back(model_server: StartModels):
     turns = [
         {"text": "Found it.", "tools": TOOLS, "fault": {"kind": "pause_turn", "text": "Searching."}},
         {"text": "The end."},
@@ -212,11 +212,11 @@ def events(server: ModelServer) -> list[str]:
     return [line.removeprefix("event: ") for line in answer.text.splitlines() if line.startswith("event: ")]
 
 
-def test_a_stream_can_start_twice(model_server: StartModels):
+def test_stream_can_start_twice(model_server: StartModels):
     assert events(model_server(faulty("duplicate_start")))[:3] == ["message_start", "message_start", "ping"]
 
 
-def test_a_stream_can_be_spliced_from_two(model_server: StartModels):
+def test_stream_can_be_spliced(model_server: StartModels):
     found = events(model_server(faulty("spliced", after=1)))
     whole = events(model_server(one_turn(text=TEXT)))
     assert found == [*whole[:4], *whole]

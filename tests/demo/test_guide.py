@@ -7,9 +7,8 @@ import pytest
 from tests.demo.clients import answered, said, stream
 from tests.support.models import StartModels
 
-from forge.demo.parsing import HINT
-from forge.demo.script import FaultKind, Scene, Script, Turn
-from forge.demo.templates import FILTERS, NAMES
+from forge.demo.model_script import HINT, FaultKind, Scene, Script, Turn
+from forge.demo.script_templates import FILTERS, NAMES
 
 PAGE = (Path(__file__).parents[2] / "docs/guides/scripted-models.md").read_text()
 SECTIONS = dict(re.findall(r"^##+ (.+?)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -27,21 +26,21 @@ def named(section: str) -> set[str]:
     [("The script", Script), ("A scene", Scene), ("A turn", Turn)],
     ids=lambda part: str(part),
 )
-def test_every_field_is_described(section: str, model: type[Script | Scene | Turn]):
+def test_guide_describes_every_field(section: str, model: type[Script | Scene | Turn]):
     assert named(section) == {field.alias or name for name, field in model.model_fields.items()}
 
 
-def test_every_fault_value_and_filter_is_described():
+def test_guide_describes_every_fault_value_and_filter():
     assert named("Faults") == set(FaultKind)
     assert named("Values of the request") >= {*NAMES, "result.TOOL", "match.GROUP"}
     assert all(f"`{filter_}" in SECTIONS["Values of the request"] for filter_ in FILTERS)
 
 
-def test_the_hint_about_wrong_scripts_leads_here():
+def test_hint_of_script_errors_names_the_guide():
     assert "docs/guides/scripted-models.md" in HINT
 
 
-def test_the_example_plays(model_server: StartModels):
+def test_guide_example_runs(model_server: StartModels):
     server = model_server(EXAMPLE.replace("times: 2", "times: 1"))
     first = stream(server, "fix calc.py")
     assert said(first)[1]["text"] == "Let me look at calc.py."

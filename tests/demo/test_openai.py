@@ -27,7 +27,7 @@ SCRIPT: dict[str, Any] = {
 HELLO: Any = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
 
 
-def test_a_whole_answer_has_text_tool_calls_and_usage(model_server: StartModels):
+def test_whole_answer_has_text_tool_calls_and_usage(model_server: StartModels):
     with openai_client(model_server(SCRIPT)) as api:
         answer = api.chat.completions.create(**HELLO)
     [choice] = answer.choices
@@ -41,7 +41,7 @@ def test_a_whole_answer_has_text_tool_calls_and_usage(model_server: StartModels)
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
 
 
-def test_a_stream_says_the_same_and_its_usage_when_asked(model_server: StartModels):
+def test_stream_includes_usage_on_request(model_server: StartModels):
     with openai_client(model_server(SCRIPT)) as api:
         whole = api.chat.completions.create(**HELLO)
         with api.chat.completions.stream(**HELLO, stream_options={"include_usage": True}) as events:
@@ -56,7 +56,7 @@ def test_a_stream_says_the_same_and_its_usage_when_asked(model_server: StartMode
     assert sum(bool(chunk.choices[0].delta.tool_calls) for chunk in chunks) == 4
 
 
-def test_the_next_turn_follows_the_results(model_server: StartModels):
+def test_next_turn_follows_tool_results(model_server: StartModels):
     with openai_client(model_server(SCRIPT)) as api:
         first = api.chat.completions.create(**HELLO).choices[0].message
         results: Any = [
@@ -73,7 +73,7 @@ def test_the_next_turn_follows_the_results(model_server: StartModels):
     assert second.choices[0].finish_reason == "stop"
 
 
-def test_a_long_prefix_is_cached_without_being_asked(model_server: StartModels):
+def test_long_prefix_is_cached_automatically(model_server: StartModels):
     system: Any = {"role": "system", "content": "rule " * 2000}
     with openai_client(model_server()) as api:
         first = api.chat.completions.create(model="m", messages=[system, *HELLO["messages"]]).usage
@@ -93,13 +93,13 @@ class Verdict(BaseModel):
     reason: str
 
 
-def test_an_answer_in_a_form_fills_the_form(model_server: StartModels):
+def test_structured_answer_matches_its_schema(model_server: StartModels):
     with openai_client(model_server()) as api:
         answer = api.chat.completions.parse(**HELLO, response_format=Verdict)
     assert answer.choices[0].message.parsed == Verdict(is_good=True, score=0, reason="scripted reason")
 
 
-def test_a_tool_that_must_be_called_is_called(model_server: StartModels):
+def test_forced_tool_is_called(model_server: StartModels):
     schema = Verdict.model_json_schema()
     tool: Any = {"type": "function", "function": {"name": "judge", "parameters": schema}}
     choice: Any = {"type": "function", "function": {"name": "judge"}}
@@ -110,7 +110,7 @@ def test_a_tool_that_must_be_called_is_called(model_server: StartModels):
     assert Verdict.model_validate_json(call.function.arguments).score == 0
 
 
-def test_a_wrong_key_is_refused_in_the_shape_of_the_api(model_server: StartModels):
+def test_wrong_key_is_rejected_in_the_format_of_the_api(model_server: StartModels):
     server = model_server({"keys": ["sk-right"]})
     with (
         openai_client(server, api_key="sk-wrong-1234") as api,
@@ -126,14 +126,14 @@ def test_a_wrong_key_is_refused_in_the_shape_of_the_api(model_server: StartModel
     assert httpx2.get(f"{server.url}/v1/models").status_code == 401
 
 
-def test_models_are_listed_and_others_not_found(model_server: StartModels):
+def test_models_are_listed_and_unknown_ones_not_found(model_server: StartModels):
     with openai_client(model_server({"models": ["one", "two"]})) as api:
         assert [model.id for model in api.models.list()] == ["one", "two"]
         with pytest.raises(openai.NotFoundError, match="model: m"):
             api.chat.completions.create(**HELLO)
 
 
-def test_what_cannot_be_read_is_a_bad_request(model_server: StartModels):
+def test_unreadable_request_is_a_bad_request(model_server: StartModels):
     with (
         openai_client(model_server()) as api,
         pytest.raises(openai.BadRequestError, match=r"messages\.0\.role"),

@@ -45,7 +45,7 @@ async def model(server: ModelServer, api: str, **options: Any) -> AsyncIterator[
 
 
 @pytest.mark.parametrize("api", ["anthropic", "openai"])
-async def test_an_agent_plays_the_whole_scene(model_server: StartModels, api: str):
+async def test_agent_runs_a_whole_scene(model_server: StartModels, api: str):
     server = model_server(CODING)
     files = {"a.py": "x = 1", "b.py": "y = 1"}
 
@@ -76,13 +76,13 @@ class Verdict(BaseModel):
 
 
 @pytest.mark.parametrize("api", ["anthropic", "openai"])
-async def test_a_structured_answer_needs_no_script(model_server: StartModels, api: str):
+async def test_structured_answer_needs_no_script(model_server: StartModels, api: str):
     async with model(model_server(), api) as scripted:
         answer = await Agent(scripted, output_type=Verdict).run("Is it good?")
     assert answer.output == Verdict(is_good=True, reasons=[])
 
 
-async def test_an_overloaded_model_is_an_error_of_the_model(model_server: StartModels):
+async def test_overloaded_model_is_a_model_error(model_server: StartModels):
     script: dict[str, Any] = {"scenes": {"only": {"turns": [{"fault": 529}]}}}
     async with model(model_server(script), "anthropic", max_retries=0) as scripted:
         with pytest.raises(ModelHTTPError) as refused:
@@ -90,7 +90,7 @@ async def test_an_overloaded_model_is_an_error_of_the_model(model_server: StartM
     assert refused.value.status_code == 529
 
 
-async def test_a_cached_prompt_is_read_at_the_next_turn(model_server: StartModels):
+async def test_cached_prompt_is_read_at_the_next_turn(model_server: StartModels):
     server = model_server(CODING)
     async with model(server, "anthropic") as scripted:
         agent = Agent(

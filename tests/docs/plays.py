@@ -1,7 +1,7 @@
 """How the commands of each page are typed in a test: what is there before, what is asked, what is only an example."""
 
 from tests.docs import preparing as made
-from tests.support.reading import Play, Reader
+from tests.support.page_reader import Play, Reader
 
 NOT_PLAYED = {
     ".venv/bin/forge demo": "it stays up; tests/tour walks through it",

@@ -7,11 +7,11 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.support.page_reader import Reader
 from tests.support.pages import ROOT, Page
-from tests.support.reading import Reader
 from tests.support.repositories import Repository, make_repository
 
-from forge.skills.packing import pack, read_folder
+from forge.skills.format.zip_archive import pack, read_folder
 
 CART = {
     ".gitignore": "__pycache__/\n",

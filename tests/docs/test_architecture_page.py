@@ -1,4 +1,4 @@
-"""docs/architecture.md draws the house as it is: every package in the picture, in the tree and in the list of layers."""
+"""docs/architecture.md names every package in the picture, in the tree and in the list of layers."""
 
 import re
 import tomllib
@@ -7,25 +7,25 @@ from xml.etree import ElementTree
 from tests.support.pages import ROOT, Page
 
 PAGE = Page(ROOT / "docs/architecture.md")
-HOUSE = ROOT / "src/forge"
-PACKAGES = {path.parent.name for path in HOUSE.glob("*/__init__.py")} | {"cli", "app", "config", "errors"}
+SOURCE = ROOT / "src/forge"
+PACKAGES = {path.parent.name for path in SOURCE.glob("*/__init__.py")} | {"cli", "app", "config", "errors"}
 TREE, LAYERS = (block.text for block in PAGE.blocks if block.kind == "text")
 
 
-def test_every_package_is_in_the_picture():
-    picture = ElementTree.parse(ROOT / "docs/pictures/house.svg")
+def test_picture_contains_every_package():
+    picture = ElementTree.parse(ROOT / "docs/pictures/layers.svg")
     named = {text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")}
     assert named >= PACKAGES
     assert {name for name in named if name and re.fullmatch(r"[a-z]+", name)} == PACKAGES
 
 
-def test_every_package_has_its_line_in_the_tree():
+def test_tree_contains_every_package():
     inside = re.findall(r"^  (\S.*?)(?:  |$)", TREE, re.MULTILINE)
     assert {name.removesuffix(".py").rstrip("/") for line in inside for name in line.split()} == PACKAGES
 
 
-def test_the_layers_are_those_that_are_checked():
+def test_layers_match_the_import_contract():
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     [layers] = [contract["layers"] for contract in contracts if "kernel" in contract.get("layers", ())]
-    told = [sorted(line.split(" · ")) for line in LAYERS.splitlines()]
-    assert told == [sorted(line.split(" | ")) for line in layers]
+    documented = [sorted(line.split(" · ")) for line in LAYERS.splitlines()]
+    assert documented == [sorted(line.split(" | ")) for line in layers]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.docs.plays import NOT_PLAYED, PLAYS
 from tests.support.models import StartModels
+from tests.support.page_reader import Play, Reader
 from tests.support.pages import PAGES, ROOT, Page
 from tests.support.postgres import Postgres
-from tests.support.reading import Play, Reader
 
 DEMO = ROOT / "src/forge/demo/scripts/demo.yaml"
 PLAYED = [page for page in PAGES if set(page.commands()) - set(NOT_PLAYED)]
@@ -17,7 +17,7 @@ PLAYED = [page for page in PAGES if set(page.commands()) - set(NOT_PLAYED)]
 @pytest.mark.timeout(1500)
 @pytest.mark.sample(10)
 @pytest.mark.parametrize("page", PLAYED, ids=str)
-def test_a_page_can_be_typed_from_its_first_command_to_its_last(
+def test_commands_of_a_page_run_in_order(
     page: Page, model_server: StartModels, tmp_path: Path, request: pytest.FixtureRequest
 ):
     def new_database() -> str:
@@ -35,12 +35,12 @@ def commands() -> Iterator[str]:
         yield from page.commands()
 
 
-def test_what_is_not_played_is_still_shown():
+def test_skipped_blocks_exist():
     assert set(NOT_PLAYED) <= set(commands())
 
 
 @pytest.mark.parametrize("name", PLAYS)
-def test_what_is_said_about_a_page_is_about_what_it_shows(name: str):
+def test_page_setups_refer_to_existing_blocks(name: str):
     play, page = PLAYS[name], Page(ROOT / name)
     shown = set(page.commands())
     assert {*play.exits, *play.typed, *play.before, *play.at_a_screen, *play.beside} <= shown

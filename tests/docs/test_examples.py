@@ -10,8 +10,8 @@ from tests.support.pages import PAGES, ROOT, Block, Page
 
 from forge.audits.boundaries.config import read_boundaries
 from forge.audits.routing.specs import SPECS
-from forge.workflows.definition.reading import read_source
-from forge.workflows.expressions.checking import check_expression, check_template
+from forge.workflows.definition.reader import read_source
+from forge.workflows.expressions.templates import check_expression, check_template
 
 
 def shown(kind: str) -> list[tuple[str, Block]]:
@@ -26,35 +26,35 @@ SHORTENED = "{…}"
 
 
 @pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("json")])
-def test_json_can_be_read(block: Block):
+def test_json_examples_are_valid(block: Block):
     decoder, text = json.JSONDecoder(), block.text.replace(SHORTENED, "{}").strip()
     while text:
         text = text[decoder.raw_decode(text)[1] :].strip()
 
 
 @pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("yaml")])
-def test_yaml_can_be_read(block: Block):
+def test_yaml_examples_are_valid(block: Block):
     assert yaml.safe_load(block.text)
 
 
 @pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("toml")])
-def test_toml_can_be_read(block: Block):
+def test_toml_examples_are_valid(block: Block):
     assert tomllib.loads(block.text)
 
 
 @pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("python")])
-def test_python_can_be_read(block: Block):
+def test_python_examples_are_valid(block: Block):
     assert ast.parse(block.text)
 
 
-def test_every_block_says_what_it_is():
+def test_every_block_has_a_language():
     known = {"sh", "console", "json", "yaml", "toml", "python", "js", "markdown", "mermaid", "text"}
     assert [
         (str(page), block.line) for page in PAGES for block in page.blocks if block.kind not in known
     ] == []
 
 
-def test_what_the_guide_of_workflows_shows_in_pieces_fits_together():
+def test_workflow_guide_fragments_fit_together():
     """With the two steps that are only named."""
     morning, *pieces = blocks_of("docs/guides/workflows.md", "yaml")
     triggers = next(text for text in pieces if text.startswith("triggers:"))
@@ -66,13 +66,13 @@ def test_what_the_guide_of_workflows_shows_in_pieces_fits_together():
     assert found.problems == []
 
 
-def test_the_steps_of_the_guide_of_messages_are_those_of_a_workflow():
+def test_message_guide_steps_are_valid():
     [steps] = blocks_of("docs/guides/messages.md", "yaml")
     routes = "- {id: routes, type: http, config: {url: https://example.com/routes}}\n"
     assert read_source(f"name: asking\nsteps:\n{routes}{steps}").problems == []
 
 
-def test_the_boundaries_that_are_shown_are_some():
+def test_boundary_examples_are_valid():
     [shown_ones] = blocks_of("docs/reference/boundaries.md", "json")
     assert [layer.name for layer in read_boundaries(shown_ones.encode()).layers] == [
         "routers",
@@ -82,7 +82,7 @@ def test_the_boundaries_that_are_shown_are_some():
     ]
 
 
-def test_the_expressions_that_are_shown_can_be_read():
+def test_expression_examples_are_valid():
     [step] = blocks_of("docs/reference/expressions.md", "yaml")
     [trigger] = blocks_of("docs/reference/triggers.md", "yaml")
     read = yaml.safe_load(step)
@@ -90,7 +90,7 @@ def test_the_expressions_that_are_shown_can_be_read():
     assert check_expression(yaml.safe_load(trigger)["when"])
 
 
-def test_clients_of_mcp_are_told_a_command_there_is():
+def test_documented_mcp_commands_exist():
     [entry] = blocks_of("docs/guides/mcp.md", "json")
     [table] = blocks_of("docs/guides/mcp.md", "toml")
     told = [json.loads(entry)["mcpServers"]["forge"], tomllib.loads(table)["mcp_servers"]["forge"]]
@@ -99,7 +99,7 @@ def test_clients_of_mcp_are_told_a_command_there_is():
     ] * 2
 
 
-def test_the_routes_that_are_shown_are_found():
+def test_route_examples_are_found():
     [spec] = blocks_of("docs/reference/physics.md", "yaml")
     assert [(route.method, route.path) for route in SPECS(".yaml", spec.encode()).routes] == [
         ("GET", "/api/v1/timers"),

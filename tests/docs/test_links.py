@@ -27,13 +27,13 @@ def inner_links(page: Page) -> Iterator[tuple[Path, str]]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_every_link_leads_to_a_file_and_a_heading(page: Page):
+def test_every_link_has_a_target(page: Page):
     for path, anchor in inner_links(page):
         assert path.exists(), path
         assert not anchor or anchor in BY_PATH[path].anchors, f"{path}#{anchor}"
 
 
-def test_every_page_is_found_from_the_readme():
+def test_every_page_is_reachable_from_the_readme():
     found = set[Path]()
     waiting = [*ENTRANCES]
     while waiting:
@@ -59,7 +59,7 @@ def files_of_the_house() -> frozenset[str]:
 
 
 @pytest.mark.parametrize("page", ABOUT_THE_CODE, ids=str)
-def test_code_that_is_named_is_there(page: Page):
+def test_documented_code_exists(page: Page):
     spans = re.findall(r"`([^`\n]+)`", page.prose)
     named = {
         span.rstrip("/")

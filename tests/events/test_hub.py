@@ -5,13 +5,13 @@ from contextlib import aclosing
 
 import anyio
 import pytest
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.errors import Conflict, NotFound
-from forge.events import channel
+from forge.events import hub
 from forge.events.log import EventLog
 from forge.runs.models import RunResumed
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.telemetry import Metrics
 
 STREAM = "run:followed"
@@ -43,7 +43,7 @@ async def collect(
     return seen
 
 
-async def test_a_follower_gets_history_then_what_comes(store: Store, log: EventLog):
+async def test_follower_gets_history_then_live_events(store: Store, log: EventLog):
     await append(store, log, 3)
     connected = asyncio.Barrier(2)
     task = asyncio.create_task(collect(log, after=1, until=6, connected=connected))
@@ -52,18 +52,18 @@ async def test_a_follower_gets_history_then_what_comes(store: Store, log: EventL
     assert await asyncio.wait_for(task, PATIENCE_S) == [2, 3, 4, 5, 6]
 
 
-async def test_an_unchanged_stream_says_only_that_it_is_connected(log: EventLog):
+async def test_first_batch_of_an_unchanged_stream_is_empty(log: EventLog):
     async with aclosing(log.hub.follow(STREAM, 0)) as follower:
         assert await anext(follower) == []
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(anext(follower), 0.1)
 
 
-async def test_slow_and_fast_followers_see_the_same(
+async def test_slow_and_fast_followers_get_the_same_events(
     store: Store, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(
-        channel, "KEPT", 20
+        hub, "MAX_RECENT", 20
     )  # less than is written, so the slow one must fall back on the database
     fast = asyncio.create_task(collect(log, after=0, until=200))
     slow = asyncio.create_task(collect(log, after=0, until=200, pause_s=0.05))
@@ -74,7 +74,7 @@ async def test_slow_and_fast_followers_see_the_same(
     assert await asyncio.wait_for(slow, PATIENCE_S) == everything
 
 
-async def test_followers_who_come_and_go_while_events_arrive_miss_nothing(store: Store, log: EventLog):
+async def test_followers_joining_and_leaving_miss_nothing(store: Store, log: EventLog):
     async def hop() -> list[int]:
         seen: list[int] = []
         while not seen or seen[-1] < 300:
@@ -89,9 +89,9 @@ async def test_followers_who_come_and_go_while_events_arrive_miss_nothing(store:
         assert await asyncio.wait_for(hopper, PATIENCE_S) == list(range(1, 301))
 
 
-async def test_a_cursor_from_the_future_is_refused(store: Store, log: EventLog):
+async def test_future_cursor_is_rejected(store: Store, log: EventLog):
     await append(store, log, 2)
-    with pytest.raises(Conflict, match="has not come as far as 9"):
+    with pytest.raises(Conflict, match="has no event 9 yet"):
         await anext(log.hub.follow(STREAM, 9))
 
 

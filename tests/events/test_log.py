@@ -5,11 +5,11 @@ from datetime import UTC
 import anyio
 import anyio.lowlevel
 import pytest
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.events.log import EventLog
 from forge.runs.models import RunProgressed, RunResumed
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.telemetry import Metrics
 
 
@@ -28,7 +28,7 @@ async def seqs(store: Store, log: EventLog, stream: str, *, after: int = 0, limi
         return [event.seq for event in await log.read(tx, stream, after=after, limit=limit)]
 
 
-async def test_events_come_back_as_they_were_appended(store: Store, log: EventLog):
+async def test_events_round_trip(store: Store, log: EventLog):
     async with store.begin() as tx:
         assert await log.append(tx, "run:a", RunProgressed(done=1, total=2, note="half"), RunResumed()) == 2
     async with store.read() as tx:
@@ -43,7 +43,7 @@ async def test_events_come_back_as_they_were_appended(store: Store, log: EventLo
     assert first.at.tzinfo is UTC
 
 
-async def test_numbers_have_no_gap_when_many_write_at_once(store: Store, log: EventLog):
+async def test_concurrent_appends_leave_no_gaps(store: Store, log: EventLog):
     async def write(number: int) -> None:
         for i in range(10):
             await append(store, log, "run:busy", number * 10 + i)
@@ -54,7 +54,7 @@ async def test_numbers_have_no_gap_when_many_write_at_once(store: Store, log: Ev
     assert await seqs(store, log, "run:busy") == list(range(1, 101))
 
 
-async def test_a_rolled_back_event_leaves_no_gap(store: Store, log: EventLog):
+async def test_rolled_back_event_leaves_no_gap(store: Store, log: EventLog):
     await append(store, log, "run:a", 1)
     with pytest.raises(ZeroDivisionError):
         async with store.begin() as tx:
@@ -64,15 +64,15 @@ async def test_a_rolled_back_event_leaves_no_gap(store: Store, log: EventLog):
     assert await seqs(store, log, "run:a") == [1, 2]
 
 
-async def test_half_a_character_is_not_appended(store: Store, log: EventLog):
-    with pytest.raises(ValueError, match=r"run\.progress is not text"):
+async def test_event_with_unpaired_surrogate_is_rejected(store: Store, log: EventLog):
+    with pytest.raises(ValueError, match=r"run\.progress contains invalid text"):
         async with store.begin() as tx:
             await log.append(tx, "run:a", RunProgressed(done=1, total=2, note="half \ud83d"))
     assert await append(store, log, "run:a", 1) == 1
     assert await seqs(store, log, "run:a") == [1]
 
 
-async def test_a_reader_never_sees_a_later_number_before_an_earlier_one(store: Store, log: EventLog):
+async def test_reader_never_sees_events_out_of_order(store: Store, log: EventLog):
     """The trap of a global serial: it hands numbers out before the commit, and a cursor jumps over late ones."""
     seen: list[int] = []
 
@@ -93,13 +93,13 @@ async def test_a_reader_never_sees_a_later_number_before_an_earlier_one(store: S
     assert seen == list(range(1, 241))
 
 
-async def test_reading_starts_after_the_cursor_and_stops_at_the_limit(store: Store, log: EventLog):
+async def test_reading_respects_cursor_and_limit(store: Store, log: EventLog):
     await append(store, log, "run:a", *range(10))
     assert await seqs(store, log, "run:a", after=3, limit=4) == [4, 5, 6, 7]
     assert await seqs(store, log, "run:other") == []
 
 
-async def test_a_deleted_stream_is_gone(store: Store, log: EventLog):
+async def test_deleted_stream_is_gone(store: Store, log: EventLog):
     await append(store, log, "run:a", 1)
     await append(store, log, "run:b", 1)
     async with store.begin() as tx:

@@ -5,9 +5,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.support.chats import data, problem
-from tests.support.interviewing import BUILDER, Person, connect_interviewer
-from tests.support.interviews import (
+from tests.support.chat_client import data, problem
+from tests.support.interview_client import BUILDER, Interviewee, connect_interviewer
+from tests.support.interview_scripts import (
     NAME,
     SOUL,
     STORIES,
@@ -17,7 +17,7 @@ from tests.support.interviews import (
     ready,
     show_preview,
 )
-from tests.support.live import Live
+from tests.support.live_forge import Live
 from tests.support.models import StartModels
 
 from forge.bots.files.identity import parse_identity
@@ -32,12 +32,12 @@ TURNS = [
 
 
 @pytest.fixture
-async def person(live_forge: Live) -> AsyncIterator[Person]:
+async def person(live_forge: Live) -> AsyncIterator[Interviewee]:
     async with live_forge.client() as client:
-        yield Person(client)
+        yield Interviewee(client)
 
 
-async def test_without_a_model_the_guide_asks_and_says_so(person: Person):
+async def test_guide_asks_without_a_model_and_says_why(person: Interviewee):
     turn = await person.start(STORIES)
     assert turn["action"] == "ask_question"
     assert turn["phase"] == "basics"
@@ -47,7 +47,7 @@ async def test_without_a_model_the_guide_asks_and_says_so(person: Person):
     assert "ANTHROPIC_API_KEY" in person.view["spoken_by"]["why"]
 
 
-async def test_an_interview_ends_in_exactly_the_files_that_were_shown(person: Person):
+async def test_created_files_equal_the_dry_run(person: Interviewee):
     await person.start(STORIES)
     ready_turn = await person.to_the_end()
     assert ready_turn["action"] == "ready_to_assemble"
@@ -68,7 +68,7 @@ async def test_an_interview_ends_in_exactly_the_files_that_were_shown(person: Pe
     ] == sorted(made["skills_attached"])
 
 
-async def test_a_second_assembly_returns_the_same_bot(person: Person):
+async def test_second_assembly_returns_the_same_bot(person: Interviewee):
     await person.start(STORIES)
     await person.to_the_end()
     made = await asyncio.gather(*(person.make() for _ in range(5)))
@@ -79,7 +79,7 @@ async def test_a_second_assembly_returns_the_same_bot(person: Person):
     assert person.view["made"]["bots"][0]["bot_id"] == made[0]["bot_id"]
 
 
-async def test_drafts_are_saved_on_every_turn_and_resumed_without_another_question(person: Person):
+async def test_drafts_are_saved_on_every_turn_and_can_be_resumed(person: Interviewee):
     await person.start(STORIES)
     await person.choose(1)
     turn, revision = person.turn, person.view["revision"]
@@ -114,8 +114,8 @@ async def test_drafts_are_saved_on_every_turn_and_resumed_without_another_questi
         ([], "invalid"),
     ],
 )
-async def test_an_answer_that_does_not_fit_is_refused_and_nothing_is_lost(
-    person: Person, answer: Any, code: str
+async def test_invalid_answer_is_rejected_without_losing_the_turn(
+    person: Interviewee, answer: Any, code: str
 ):
     await person.start(STORIES)
     before = person.view
@@ -126,7 +126,7 @@ async def test_an_answer_that_does_not_fit_is_refused_and_nothing_is_lost(
     assert person.view == before
 
 
-async def test_an_answer_to_a_turn_that_is_over_is_refused(person: Person):
+async def test_answer_to_an_earlier_turn_is_rejected(person: Interviewee):
     await person.start(STORIES)
     late = person.view["revision"]
     await person.choose()
@@ -134,13 +134,13 @@ async def test_an_answer_to_a_turn_that_is_over_is_refused(person: Person):
     assert problem(await person.client.post(f"{person.path}/answer", json=body)) == (409, "went_on")
 
 
-async def test_what_was_agreed_on_is_made_without_saying_it_again(person: Person):
+async def test_assembly_without_config_uses_the_ready_turn(person: Interviewee):
     await person.start(STORIES)
     await person.to_the_end()
     assert data(await person.client.post(f"{person.path}/assemble"))["result"]["bot_slug"]
 
 
-async def test_two_kinds_of_interviews_are_not_mixed_up(person: Person):
+async def test_operations_of_the_other_mode_are_rejected(person: Interviewee):
     await person.start("Count the words of a text", mode="skill")
     assert problem(await person.client.post(f"{person.path}/assemble", json={})) == (400, "wrong_mode")
     await person.start(STORIES)
@@ -148,7 +148,7 @@ async def test_two_kinds_of_interviews_are_not_mixed_up(person: Person):
     assert problem(await person.client.post(f"{person.path}/assemble", json={})) == (409, "conflict")
 
 
-async def test_the_next_bot_of_its_kind_may_be_as_the_last(person: Person):
+async def test_next_interview_offers_the_remembered_choices(person: Interviewee):
     await person.start(STORIES)
     while person.turn["phase"] == "basics":
         await person.choose()
@@ -181,7 +181,7 @@ def without_runtimes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterato
 
 
 @pytest.mark.usefixtures("without_runtimes")
-async def test_a_skill_that_cannot_be_tried_is_written_all_the_same(person: Person):
+async def test_skill_that_cannot_be_tested_is_still_written(person: Interviewee):
     await person.start("Count the words of a text and say which occurs most", mode="skill")
     while person.turn["action"] != "ready_to_create_skill":
         ids = [option["id"] for option in person.turn.get("options", [])]
@@ -192,7 +192,7 @@ async def test_a_skill_that_cannot_be_tried_is_written_all_the_same(person: Pers
     assert (await person.make())["has_source_code"]
 
 
-async def test_a_skill_is_written_tried_and_usable_at_once(person: Person):
+async def test_created_skill_is_tested_and_usable_immediately(person: Interviewee):
     await person.start("Count the words of a text and say which occurs most", mode="skill")
     while person.turn["action"] != "ready_to_create_skill":
         ids = [option["id"] for option in person.turn.get("options", [])]
@@ -216,14 +216,14 @@ def read(path: str) -> str:
     return Path(path).read_text()
 
 
-async def one(person: Person) -> None:
+async def one(person: Interviewee) -> None:
     if person.turn["action"] == "clarify":
         await person.say("It counts words")
     else:
         await person.choose()
 
 
-async def test_a_bot_is_reconfigured_in_place(person: Person):
+async def test_bot_is_reconfigured_in_place(person: Interviewee):
     await person.start(STORIES)
     await person.to_the_end()
     made = await person.make()
@@ -249,7 +249,7 @@ async def test_a_bot_is_reconfigured_in_place(person: Person):
     assert len(data(await person.client.get("/api/v1/bots"))) == 1
 
 
-async def test_an_existing_soul_is_used_as_it_is(person: Person):
+async def test_existing_soul_is_used_unchanged(person: Interviewee):
     soul = f"---\nname: Lamp\ntraits: [calm]\ntone: quiet\n---\n\n{SOUL}"
     await person.start("", soul=soul)
     await person.to_the_end()
@@ -263,7 +263,7 @@ async def test_an_existing_soul_is_used_as_it_is(person: Person):
         assert refused.json()["errors"][0]["field"] == "soul", "it would not be used"
 
 
-async def test_several_bots_are_made_at_once(person: Person):
+async def test_batch_is_created_at_once(person: Interviewee):
     await person.start("A reading companion", mode="batch", variants=3)
     await person.to_the_end()
     made = await person.make()
@@ -279,7 +279,7 @@ async def test_several_bots_are_made_at_once(person: Person):
 # With a model
 
 
-async def test_a_model_leads_and_writes_the_soul(person: Person, model_server: StartModels):
+async def test_model_leads_the_interview_and_writes_the_soul(person: Interviewee, model_server: StartModels):
     server = model_server(interview_script(TURNS))
     await connect_interviewer(person.client, server)
     turn = await person.start(STORIES)
@@ -302,9 +302,7 @@ async def test_a_model_leads_and_writes_the_soul(person: Person, model_server: S
     assert person.view["cost_micros"] > 0
 
 
-async def test_settings_changed_in_the_review_get_a_soul_of_their_own(
-    person: Person, model_server: StartModels
-):
+async def test_settings_edited_in_the_review_get_a_new_soul(person: Interviewee, model_server: StartModels):
     server = model_server(interview_script(TURNS))
     await connect_interviewer(person.client, server)
     await person.start(STORIES)
@@ -316,7 +314,7 @@ async def test_settings_changed_in_the_review_get_a_soul_of_their_own(
     assert server.stats().requests == asked + 1
 
 
-async def test_going_back_asks_no_model(person: Person, model_server: StartModels):
+async def test_going_back_calls_no_model(person: Interviewee, model_server: StartModels):
     server = model_server(interview_script(TURNS))
     await connect_interviewer(person.client, server)
     first = await person.start(STORIES)
@@ -328,7 +326,7 @@ async def test_going_back_asks_no_model(person: Person, model_server: StartModel
     assert server.stats().requests == asked
 
 
-async def test_a_preview_is_computed_and_confirmed(person: Person, model_server: StartModels):
+async def test_preview_is_computed_and_confirmed(person: Interviewee, model_server: StartModels):
     turns = [
         show_preview(phase="basics", patch={"name": "Quill"}),
         clarify("And the age of the children?"),
@@ -342,8 +340,8 @@ async def test_a_preview_is_computed_and_confirmed(person: Person, model_server:
 
 
 @pytest.mark.parametrize("fault", ["500", "401", "cut", "malformed_json", "refusal", "empty"])
-async def test_the_guide_goes_on_when_the_model_fails_twice(
-    person: Person, model_server: StartModels, fault: str
+async def test_guide_takes_over_after_two_model_failures(
+    person: Interviewee, model_server: StartModels, fault: str
 ):
     await connect_interviewer(person.client, model_server(interview_script(TURNS, faults={1: fault})))
     await person.start(STORIES)
@@ -356,7 +354,7 @@ async def test_the_guide_goes_on_when_the_model_fails_twice(
     assert (await person.make())["bot_name"] == "Quill"
 
 
-async def test_who_asks_can_be_switched_midway(person: Person, model_server: StartModels):
+async def test_speaker_can_be_switched_midway(person: Interviewee, model_server: StartModels):
     server = model_server(interview_script(TURNS))
     await person.start(STORIES)
     refused = await person.client.post(f"{person.path}/speaker", json={"speaker": "model"})
@@ -371,7 +369,7 @@ async def test_who_asks_can_be_switched_midway(person: Person, model_server: Sta
     assert server.stats().requests == 1
 
 
-async def test_a_thought_can_be_cancelled(person: Person, model_server: StartModels):
+async def test_pending_model_call_can_be_cancelled(person: Interviewee, model_server: StartModels):
     slow = interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}})
     await connect_interviewer(person.client, model_server(slow))
     asked = await person.start(STORIES)
@@ -390,9 +388,7 @@ async def test_a_thought_can_be_cancelled(person: Person, model_server: StartMod
     assert (await waiting).json()["data"]["turn"] == asked
 
 
-async def test_a_run_that_somebody_ended_does_not_hold_the_interview_up(
-    person: Person, model_server: StartModels
-):
+async def test_cancelled_run_does_not_block_the_interview(person: Interviewee, model_server: StartModels):
     slow = interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}})
     await connect_interviewer(person.client, model_server(slow))
     asked = await person.start(STORIES)

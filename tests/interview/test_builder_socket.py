@@ -5,16 +5,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from tests.support.chats import data
-from tests.support.interviewing import BUILDER, Person, connect_interviewer
-from tests.support.interviews import NAME, STORIES, interview_script, ready
-from tests.support.live import Live
+from tests.support.chat_client import data
+from tests.support.interview_client import BUILDER, Interviewee, connect_interviewer
+from tests.support.interview_scripts import NAME, STORIES, interview_script, ready
+from tests.support.live_forge import Live
 from tests.support.models import StartModels
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from forge.http import connection
+from forge.http import websocket_connection
 from forge.kernel.ids import new_id
 
 TURNS = [
@@ -23,8 +23,8 @@ TURNS = [
 ]
 
 
-class Line:
-    """What a client sees of an interview."""
+class SocketClient:
+    """A WebSocket client of an interview."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -39,8 +39,8 @@ class Line:
         async with asyncio.timeout(PATIENCE_S):
             return json.loads(await self._socket.recv())
 
-    async def hear(self, kind: str) -> Any:
-        """The next of this kind; states and pieces before it are passed over."""
+    async def receive(self, kind: str) -> Any:
+        """Return the next message of this type, skipping states and deltas."""
         while True:
             frame = await self.next()
             if frame["type"] == kind:
@@ -49,78 +49,80 @@ class Line:
 
 
 @asynccontextmanager
-async def open_line(live_forge: Live, session_id: str, key: str | None = None) -> AsyncIterator[Line]:
+async def open_socket(
+    live_forge: Live, session_id: str, key: str | None = None
+) -> AsyncIterator[SocketClient]:
     address = f"{live_forge.url.replace('http', 'ws', 1)}/ws/builder/{session_id}"
     headers = {"Authorization": f"Bearer {live_forge.key if key is None else key}"}
     async with connect(address, additional_headers=headers, open_timeout=PATIENCE_S) as socket:
-        yield Line(socket)
+        yield SocketClient(socket)
 
 
-async def test_a_bot_from_the_first_word_to_the_last(live_forge: Live):
+async def test_bot_interview_over_the_socket(live_forge: Live):
     session_id = new_id()
-    async with open_line(live_forge, session_id) as line, live_forge.client() as client:
+    async with open_socket(live_forge, session_id) as line, live_forge.client() as client:
         await line.send("start_bot", description=STORIES)
-        turn = (await line.hear("turn"))["turn"]
+        turn = (await line.receive("turn"))["turn"]
         while turn["action"] == "ask_question":
             await line.send("answer", answer={"OptionIndex": 0})
-            turn = (await line.hear("turn"))["turn"]
+            turn = (await line.receive("turn"))["turn"]
         assert turn["action"] == "ready_to_assemble"
         await line.send("assemble_bot", config=turn["config"])
-        made = (await line.hear("bot_assembled"))["result"]
+        made = (await line.receive("bot_assembled"))["result"]
         assert {"bot_id", "bot_slug", "bot_name", "skills_attached"} <= set(made)
         await line.send("assemble_bot", config=turn["config"])
-        assert (await line.hear("bot_assembled"))["result"]["bot_id"] == made["bot_id"]
+        assert (await line.receive("bot_assembled"))["result"]["bot_id"] == made["bot_id"]
         assert [bot["id"] for bot in data(await client.get("/api/v1/bots"))] == [made["bot_id"]]
 
 
-async def test_a_skill_by_conversation(live_forge: Live):
-    async with open_line(live_forge, new_id()) as line:
+async def test_skill_interview_over_the_socket(live_forge: Live):
+    async with open_socket(live_forge, new_id()) as line:
         await line.send("start_skill", description="Count the words of a text")
-        turn = (await line.hear("turn"))["turn"]
+        turn = (await line.receive("turn"))["turn"]
         while turn["action"] != "ready_to_create_skill":
             answer = {"FreeText": "It counts words"} if turn["action"] == "clarify" else {"OptionIndex": 0}
             await line.send("answer", answer=answer)
-            turn = (await line.hear("turn"))["turn"]
+            turn = (await line.receive("turn"))["turn"]
         await line.send("assemble_bot")
-        assert (await line.hear("error"))["code"] == "wrong_mode"
+        assert (await line.receive("error"))["code"] == "wrong_mode"
         await line.send("create_skill", skill_request=turn["skill_request"])
-        made = (await line.hear("skill_created"))["result"]
+        made = (await line.receive("skill_created"))["result"]
         assert made["name"] == turn["skill_request"]["name"]
 
 
-async def test_a_dropped_line_is_taken_up_where_it_was(live_forge: Live):
+async def test_dropped_connection_can_be_resumed(live_forge: Live):
     session_id = new_id()
-    async with open_line(live_forge, session_id) as line:
+    async with open_socket(live_forge, session_id) as line:
         await line.send("start_skill", description="Count the words of a text")
-        await line.hear("turn")
+        await line.receive("turn")
         await line.send("answer", answer={"OptionIndex": 0})
-        turn = (await line.hear("turn"))["turn"]
-    async with open_line(live_forge, session_id.upper()) as line:
+        turn = (await line.receive("turn"))["turn"]
+    async with open_socket(live_forge, session_id.upper()) as line:
         state = await line.next()
         assert state["type"] == "state"
         assert state["session"]["mode"] == "skill"
         assert state["session"]["turn"] == turn
         await line.send("resume")
-        assert (await line.hear("turn"))["turn"] == turn
+        assert (await line.receive("turn"))["turn"] == turn
 
 
-async def test_two_lines_and_a_wizard_see_the_same_turns(live_forge: Live):
+async def test_all_clients_receive_the_same_turns(live_forge: Live):
     session_id = new_id()
     async with (
-        open_line(live_forge, session_id) as one,
-        open_line(live_forge, session_id) as two,
+        open_socket(live_forge, session_id) as one,
+        open_socket(live_forge, session_id) as two,
         live_forge.client() as client,
     ):
         await one.send("start_bot", description=STORIES)
-        first = await one.hear("turn")
-        assert await two.hear("turn") == first
+        first = await one.receive("turn")
+        assert await two.receive("turn") == first
         await two.send("answer", answer={"OptionIndex": 0})
-        assert await one.hear("turn") == await two.hear("turn")
-        person = Person(client, {"session_id": session_id, "mode": "bot"})
+        assert await one.receive("turn") == await two.receive("turn")
+        person = Interviewee(client, {"session_id": session_id, "mode": "bot"})
         await person.look()
         await person.choose()
-        assert (await one.hear("turn"))["turn"] == person.turn
-        assert (await two.hear("turn"))["turn"] == person.turn
+        assert (await one.receive("turn"))["turn"] == person.turn
+        assert (await two.receive("turn"))["turn"] == person.turn
 
 
 @pytest.mark.parametrize(
@@ -142,24 +144,22 @@ async def test_two_lines_and_a_wizard_see_the_same_turns(live_forge: Live):
         (json.dumps({"type": "answer", "answer": {"FreeText": "x" * 90_000}}), "invalid"),
     ],
 )
-async def test_what_is_wrong_is_said_and_neither_line_nor_draft_is_lost(
-    live_forge: Live, text: str, code: str
-):
-    async with open_line(live_forge, new_id()) as line:
+async def test_invalid_message_gets_an_error_and_keeps_the_connection(live_forge: Live, text: str, code: str):
+    async with open_socket(live_forge, new_id()) as line:
         await line.send("start_bot", description=STORIES)
-        turn = (await line.hear("turn"))["turn"]
+        turn = (await line.receive("turn"))["turn"]
         await line.send_text(text)
-        error = await line.hear("error")
+        error = await line.receive("error")
         assert error["code"] == code
         assert error["message"]
         await line.send("ping")
         assert (await line.next())["type"] == "pong"
         await line.send("resume")
-        assert (await line.hear("turn"))["turn"] == turn
+        assert (await line.receive("turn"))["turn"] == turn
 
 
-async def test_without_a_draft_there_is_nothing_to_resume_or_answer(live_forge: Live):
-    async with open_line(live_forge, new_id()) as line:
+async def test_resume_and_answer_without_a_draft_are_rejected(live_forge: Live):
+    async with open_socket(live_forge, new_id()) as line:
         for kind, more in (
             ("resume", {}),
             ("answer", {"answer": "Back"}),
@@ -167,43 +167,43 @@ async def test_without_a_draft_there_is_nothing_to_resume_or_answer(live_forge: 
             ("cancel", {}),
         ):
             await line.send(kind, **more)
-            assert (await line.hear("error"))["code"] == "not_found"
+            assert (await line.receive("error"))["code"] == "not_found"
 
 
-async def test_a_stranger_is_not_let_in(live_forge: Live):
+async def test_unauthenticated_socket_is_rejected(live_forge: Live):
     with pytest.raises(ConnectionClosed) as closed:
-        async with open_line(live_forge, new_id(), key="forge_nobody") as line:
+        async with open_socket(live_forge, new_id(), key="forge_nobody") as line:
             await line.next()
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4401
 
 
-async def test_an_id_is_a_uuid(live_forge: Live):
+async def test_session_id_must_be_a_uuid(live_forge: Live):
     with pytest.raises(ConnectionClosed) as closed:
-        async with open_line(live_forge, "not-a-uuid") as line:
+        async with open_socket(live_forge, "not-a-uuid") as line:
             await line.next()
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4422
 
 
-async def test_whoever_watches_is_told_that_it_was_deleted(live_forge: Live):
+async def test_socket_is_closed_when_the_interview_is_deleted(live_forge: Live):
     session_id = new_id()
-    async with open_line(live_forge, session_id) as line, live_forge.client() as client:
+    async with open_socket(live_forge, session_id) as line, live_forge.client() as client:
         await line.send("start_bot", description=STORIES)
-        await line.hear("turn")
+        await line.receive("turn")
         data(await client.delete(f"{BUILDER}/sessions/{session_id}"))
         with pytest.raises(ConnectionClosed) as closed:
-            await line.hear("turn")
+            await line.receive("turn")
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4410
 
 
-async def test_the_model_is_heard_while_it_writes_and_the_heart_goes_on_beating(
+async def test_text_is_streamed_and_heartbeat_continues(
     live_forge: Live, model_server: StartModels, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(connection, "HEARTBEAT_S", 0.1)
+    monkeypatch.setattr(websocket_connection, "HEARTBEAT_S", 0.1)
     server = model_server(interview_script(TURNS, delay_s=0.1))
-    async with live_forge.client() as client, open_line(live_forge, new_id()) as line:
+    async with live_forge.client() as client, open_socket(live_forge, new_id()) as line:
         await connect_interviewer(client, server)
         await line.send("start_bot", description=STORIES)
         pieces, beats = list[str](), 0
@@ -216,15 +216,15 @@ async def test_the_model_is_heard_while_it_writes_and_the_heart_goes_on_beating(
         assert beats
 
 
-async def test_a_thought_can_be_cancelled(live_forge: Live, model_server: StartModels):
+async def test_pending_model_call_can_be_cancelled(live_forge: Live, model_server: StartModels):
     server = model_server(interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}}))
-    async with live_forge.client() as client, open_line(live_forge, new_id()) as line:
+    async with live_forge.client() as client, open_socket(live_forge, new_id()) as line:
         await connect_interviewer(client, server)
         await line.send("start_bot", description=STORIES)
-        asked = (await line.hear("turn"))["turn"]
+        asked = (await line.receive("turn"))["turn"]
         await line.send("answer", answer={"OptionIndex": 0})
-        assert (await line.hear("state"))["session"]["due"] == "ask"
+        assert (await line.receive("state"))["session"]["due"] == "ask"
         await line.send("ping")
         assert (await line.next())["type"] == "pong"
         await line.send("cancel")
-        assert (await line.hear("turn"))["turn"] == asked
+        assert (await line.receive("turn"))["turn"] == asked

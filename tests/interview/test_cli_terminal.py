@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.interviews import ask, clarify, interview_script, ready
+from tests.support.interview_scripts import ask, clarify, interview_script, ready
 from tests.support.models import open_models
 from tests.support.server import Server, wait_until
 from tests.support.terminal import Screen, open_screen

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.kernel import clock
 from forge.kernel.clock import deadline, sleep_until
@@ -18,7 +18,7 @@ LATER = timedelta(hours=3)
 
 @pytest.fixture(autouse=True)
 def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "LOOK_AGAIN_S", 0.01)
+    monkeypatch.setattr(clock, "RECHECK_S", 0.01)
 
 
 def shows(*moments: datetime) -> Callable[[], datetime]:
@@ -27,12 +27,12 @@ def shows(*moments: datetime) -> Callable[[], datetime]:
     return lambda: next(left, moments[-1])
 
 
-async def test_a_clock_that_is_set_forward_ends_a_sleep():
+async def test_clock_set_forward_ends_a_sleep():
     async with asyncio.timeout(PATIENCE_S):
         await sleep_until(NOON + LATER, clock=shows(NOON, NOON + LATER))
 
 
-async def test_a_clock_that_is_set_back_makes_a_sleep_longer_but_not_a_number_of_seconds():
+async def test_clock_set_back_extends_a_sleep_only_up_to_its_maximum():
     set_back = shows(NOON, NOON - LATER)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):
@@ -41,13 +41,13 @@ async def test_a_clock_that_is_set_back_makes_a_sleep_longer_but_not_a_number_of
         await sleep_until(NOON + timedelta(seconds=0.1), longest_s=0.1, clock=set_back)
 
 
-async def test_a_deadline_is_over_when_the_clock_says_so():
+async def test_deadline_follows_the_clock():
     with pytest.raises(TimeoutError):
         async with deadline(NOON + LATER, clock=shows(NOON, NOON + LATER)):
             await asyncio.sleep(60)
 
 
-async def test_what_is_done_before_its_deadline_or_has_none_is_left_alone():
+async def test_block_within_its_deadline_is_not_interrupted():
     for moment in (NOON + LATER, None):
         async with deadline(moment, clock=shows(NOON)):
             await asyncio.sleep(0)

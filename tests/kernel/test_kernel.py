@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
-from forge.kernel.background import end, in_background
+from forge.kernel.background import cancel_and_wait, in_background
 from forge.kernel.hashing import canonical_json, hash_json
 from forge.kernel.ids import derived_id, new_id
 from forge.kernel.lock import DirectoryLock, LockHeld
@@ -34,7 +34,7 @@ def test_ids_are_valid_unique_and_sort_by_time():
     assert ids == sorted(set(ids))
 
 
-def test_a_derived_id_depends_on_every_part_and_on_nothing_else():
+def test_derived_id_depends_on_its_parts_only():
     assert derived_id("a", "b") == derived_id("a", "b")
     assert (
         len({derived_id("a", "b"), derived_id("ab", ""), derived_id("a", "b", ""), derived_id("b", "a")}) == 4
@@ -42,7 +42,7 @@ def test_a_derived_id_depends_on_every_part_and_on_nothing_else():
 
 
 @given(JSON)
-def test_equal_values_have_equal_hashes_whatever_their_order(value: object):
+def test_equal_values_have_equal_hashes(value: object):
     def shuffled(item: object) -> object:
         if isinstance(item, dict):
             return {key: shuffled(item[key]) for key in reversed(list(item))}
@@ -52,7 +52,7 @@ def test_equal_values_have_equal_hashes_whatever_their_order(value: object):
     assert hash_json(value) == hash_json(shuffled(value))
 
 
-def test_a_directory_has_one_owner_and_is_free_after_it(tmp_path: Path):
+def test_directory_lock_is_exclusive_and_released(tmp_path: Path):
     with DirectoryLock(tmp_path), pytest.raises(LockHeld) as held, DirectoryLock(tmp_path):
         pass
     assert held.value.pid == str(os.getpid())
@@ -60,7 +60,7 @@ def test_a_directory_has_one_owner_and_is_free_after_it(tmp_path: Path):
         pass
 
 
-def test_a_killed_owner_frees_the_directory(tmp_path: Path):
+def test_killed_process_releases_the_lock(tmp_path: Path):
     code = (
         "import sys, time, pathlib; from forge.kernel.lock import DirectoryLock\n"
         "with DirectoryLock(pathlib.Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
@@ -76,7 +76,7 @@ def test_a_killed_owner_frees_the_directory(tmp_path: Path):
         pass
 
 
-async def test_background_work_ends_with_its_block():
+async def test_background_task_ends_with_its_block():
     ended = asyncio.Event()
 
     async def work() -> None:
@@ -90,17 +90,17 @@ async def test_background_work_ends_with_its_block():
     assert ended.is_set()
 
 
-async def test_background_work_that_breaks_is_logged(caplog: pytest.LogCaptureFixture):
+async def test_failed_background_task_is_logged(caplog: pytest.LogCaptureFixture):
     async def broken() -> None:
         raise ValueError("oops")
 
     async with in_background(broken(), "broken"):
         await asyncio.sleep(0.01)
-    assert [record.getMessage() for record in caplog.records] == ["the background task 'broken' ended"]
+    assert [record.getMessage() for record in caplog.records] == ["the background task 'broken' failed"]
 
 
-async def test_a_task_that_loses_its_cancellation_is_cancelled_again(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("forge.kernel.background.AGAIN_AFTER_S", 0.01)
+async def test_task_that_ignores_cancellation_is_cancelled_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("forge.kernel.background.CANCEL_RETRY_S", 0.01)
     losses = 0
 
     async def stubborn() -> None:
@@ -114,5 +114,5 @@ async def test_a_task_that_loses_its_cancellation_is_cancelled_again(monkeypatch
     task = asyncio.create_task(stubborn())
     await asyncio.sleep(0)
     async with asyncio.timeout(PATIENCE_S):
-        await end([task])
+        await cancel_and_wait([task])
     assert losses == 3

@@ -1,10 +1,12 @@
 """What is too long, and what does not fit, as people are told."""
 
+from typing import Annotated
+
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from forge.kernel.misfit import Misfit, first_misfit
-from forge.kernel.text import cut, cut_line
+from forge.kernel.text import NOT_BLANK, PatternRule, truncate, truncate_line
+from forge.kernel.validation import ValidationProblem, first_problem
 
 
 class _Shelf(BaseModel):
@@ -15,28 +17,55 @@ class _Shelf(BaseModel):
     ("text", "short"),
     [("", ""), ("12345", "12345"), ("123456", "1234…"), ("123 567", "123 …"), ("1\n3", "1\n3")],
 )
-def test_what_is_cut_is_as_long_as_it_may_be_and_says_so(text: str, short: str):
-    assert cut(text, 5) == short
+def test_truncated_text_has_maximum_length_and_ellipsis(text: str, short: str):
+    assert truncate(text, 5) == short
 
 
 @pytest.mark.parametrize(
     ("text", "short"), [(" 1\n\t2 ", "1 2"), ("1 3 5", "1 3 5"), ("123 567", "123…"), ("1 3 567", "1 3…")]
 )
-def test_a_cut_line_is_one_line_without_a_blank_at_its_end(text: str, short: str):
-    assert cut_line(text, 5) == short
+def test_truncated_line_has_no_trailing_space(text: str, short: str):
+    assert truncate_line(text, 5) == short
 
 
-def test_the_first_of_many_mistakes_is_told_with_its_place():
+def test_first_problem_has_its_location():
     with pytest.raises(ValidationError) as refused:
         _Shelf.model_validate({"books": [1, "two", "three"]})
-    misfit = first_misfit(refused.value)
+    misfit = first_problem(refused.value)
     said = "Input should be a valid integer, unable to parse string as an integer"
-    assert misfit == Misfit(("books", 1), said, "int_parsing")
+    assert misfit == ValidationProblem(("books", 1), said, "int_parsing")
     assert (misfit.where, str(misfit)) == ("books.1", f"books.1: {said}")
 
 
-def test_a_mistake_about_the_whole_has_no_place():
+def test_problem_of_the_whole_value_has_no_path():
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(int).validate_python("no")
-    misfit = first_misfit(refused.value)
+    misfit = first_problem(refused.value)
     assert (misfit.where, str(misfit)) == ("", misfit.message)
+
+
+NAME: TypeAdapter[str] = TypeAdapter(Annotated[str, PatternRule("^[a-z]{1,3}$", "must have 1 to 3 letters")])
+
+
+def test_matching_text_is_accepted():
+    assert NAME.validate_python("abc") == "abc"
+
+
+@pytest.mark.parametrize("text", ["", "ab1", "abcd", "ab\n"])
+def test_mismatch_is_reported_with_the_rule(text: str):
+    with pytest.raises(ValidationError) as refused:
+        NAME.validate_python(text)
+    assert refused.value.errors()[0]["msg"] == "Value error, must have 1 to 3 letters"
+
+
+def test_json_schema_contains_the_pattern():
+    assert NAME.json_schema() == {"type": "string", "pattern": "^[a-z]{1,3}$"}
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u00a0"])
+def test_blank_text_is_rejected(text: str):
+    said = TypeAdapter(Annotated[str, NOT_BLANK])
+    with pytest.raises(ValidationError, match="must not be blank"):
+        said.validate_python(text)
+    assert said.validate_python(" a\n") == " a\n"
+    assert said.json_schema()["pattern"] == r"\S"

@@ -24,7 +24,7 @@ def forge(server: Server) -> Terminal:
     return Terminal(server.data_dir)
 
 
-def test_the_list_shows_roles_providers_and_budgets(forge: Terminal):
+def test_list_shows_roles_providers_and_budgets(forge: Terminal):
     said = forge("models", "list")
     assert said.code == 0
     for words in ("builder", "claude-opus-4-6", "$5 / $25", "set ANTHROPIC_API_KEY", "all accounts today"):
@@ -33,14 +33,14 @@ def test_the_list_shows_roles_providers_and_budgets(forge: Terminal):
     assert [role["role"] for role in view["roles"]][:3] == ["interviewer", "planner", "builder"]
 
 
-def test_a_chain_is_set_and_reset(forge: Terminal):
+def test_chain_is_set_and_reset(forge: Terminal):
     said = forge("models", "set", "auditor", "claude-opus-4-6, openai:gpt-5")
     assert (said.code, said.out) == (0, "auditor: anthropic:claude-opus-4-6, openai:gpt-5\n")
     assert "gpt-5" in forge("models", "list").out
     assert forge("models", "reset", "auditor", "--json").data["source"] == "default"
 
 
-def test_a_bot_has_models_of_its_own(forge: Terminal, server: Server):
+def test_bot_can_have_its_own_models(forge: Terminal, server: Server):
     assert forge("models", "list", "--bot", "atlas").code == 5
     server.call("POST", "/api/v1/bots", {"name": "Atlas"})
     assert forge("models", "set", "bot", "openai:gpt-5", "--bot", "atlas").code == 0
@@ -50,13 +50,13 @@ def test_a_bot_has_models_of_its_own(forge: Terminal, server: Server):
     assert forge("models", "reset", "bot", "--bot", "atlas").code == 0
 
 
-def test_a_model_nobody_knows_the_price_of_says_how_to_set_it(forge: Terminal):
+def test_model_without_a_price_error_says_how_to_set_it(forge: Terminal):
     said = forge("models", "set", "builder", "claude-nobody")
     assert said.code == 5
     assert "forge models price anthropic:claude-nobody --input 1 --output 5" in said.err
 
 
-def test_a_provider_of_ones_own_from_the_first_word_to_the_last(forge: Terminal):
+def test_custom_provider_end_to_end(forge: Terminal):
     added = forge(
         "models",
         "provider",
@@ -80,7 +80,7 @@ def test_a_provider_of_ones_own_from_the_first_word_to_the_last(forge: Terminal)
     assert forge("models", "provider", "vllm", "--remove").out == "Removed vllm.\n"
 
 
-def test_a_test_shows_the_answer_and_what_it_cost(forge: Terminal, scripted: ModelServer):
+def test_test_shows_answer_and_cost(forge: Terminal, scripted: ModelServer):
     said = forge("models", "test", "demo:actor")
     assert said.code == 0
     assert "● ok  demo:actor" in said.out and "$0" in said.out, said.out
@@ -93,19 +93,19 @@ def test_a_test_shows_the_answer_and_what_it_cost(forge: Terminal, scripted: Mod
     assert "TODAY BY MODEL" in forge("models", "list").out
 
 
-def test_a_test_that_fails_says_what_to_do(forge: Terminal):
+def test_failed_test_says_what_to_do(forge: Terminal):
     said = forge("models", "test", "claude-sonnet-4-5")
     assert said.code == 1
     assert "hint: Set it: forge secrets set ANTHROPIC_API_KEY" in said.out
 
 
-def test_without_a_model_every_one_in_use_is_tested_once(forge: Terminal):
+def test_test_without_model_tests_each_used_one_once(forge: Terminal):
     said = forge("models", "test", "--json")
     assert said.code == 1
     assert [result["model"] for result in said.data] == ["claude-sonnet-4-5", "claude-opus-4-6"]
 
 
-def test_a_budget_is_set_in_dollars(forge: Terminal):
+def test_budget_is_set_in_dollars(forge: Terminal):
     assert forge("models", "budget", "run", "2.5").out == "One run: at most $2.50.\n"
     assert forge("models", "budget", "day", "0.25", "--json").data["limit_micros"] == 250_000
     assert forge("models", "budget", "day", "50").out == "Today: at most $50.00.\n"
@@ -135,13 +135,13 @@ def test_a_budget_is_set_in_dollars(forge: Terminal):
         (["calls", "--run", "no-such-run"], 5),
     ],
 )
-def test_what_is_wrong_has_its_exit_code(forge: Terminal, arguments: list[str], code: int):
+def test_error_has_its_exit_code(forge: Terminal, arguments: list[str], code: int):
     said = forge("models", *arguments)
     assert (said.code, said.out) == (code, "")
     assert said.err and "Traceback" not in said.err
 
 
-def test_the_demo_model_stands_in_where_nobody_has_chosen_one(forge: Terminal):
+def test_demo_model_is_used_where_none_is_chosen(forge: Terminal):
     assert forge("models", "set", "auditor", "openai:gpt-5").code == 0
     with open_models() as running:
         said = forge("models", "demo", "--url", running.url)

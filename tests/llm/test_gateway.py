@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 from tests.support.gateway import ACCOUNT, open_gateway, spender
 from tests.support.models import StartModels
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.llm.errors import (
     AnswerUnusable,
@@ -19,10 +19,10 @@ from forge.llm.errors import (
     ModelRejected,
     ModelUnknown,
 )
-from forge.llm.messages import StopReason, Text, Thinking, ToolCall, ToolResult, UserMessage, said
+from forge.llm.messages import StopReason, Text, Thinking, ToolCall, ToolResult, UserMessage, user_message
 from forge.llm.models import CallStatus, Prompt, ProviderKind, Role, ToolSpec
-from forge.llm.request import WordsWereShown
-from forge.store.engine import Store
+from forge.llm.request import PartialAnswerShown
+from forge.store.database import Store
 
 
 @pytest.fixture
@@ -39,7 +39,9 @@ READ = ToolSpec(
 
 
 def prompt(text: str = "fix it", **given: Any) -> Prompt:
-    return Prompt(**{"system": "You are a test.", "messages": [said(text)], "max_output": 1000, **given})
+    return Prompt(
+        **{"system": "You are a test.", "messages": [user_message(text)], "max_output": 1000, **given}
+    )
 
 
 def script(*turns: dict[str, Any], **given: Any) -> dict[str, Any]:
@@ -47,7 +49,7 @@ def script(*turns: dict[str, Any], **given: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", list(ProviderKind))
-async def test_an_answer_has_words_tools_and_a_bill(
+async def test_answer_has_text_tool_calls_and_cost(
     store: Store, model_server: StartModels, kind: ProviderKind
 ):
     server = model_server(script({"text": "Looking.", "tools": [{"read_file": {"path": "a.py"}}]}))
@@ -72,7 +74,7 @@ async def test_an_answer_has_words_tools_and_a_bill(
     assert calls[0].latency_ms is not None and calls[0].first_token_ms is not None
 
 
-async def test_a_conversation_with_thinking_and_results_goes_back_as_it_came(
+async def test_conversation_with_thinking_and_tool_results_is_sent_unchanged(
     store: Store, model_server: StartModels
 ):
     server = model_server(
@@ -86,7 +88,7 @@ async def test_a_conversation_with_thinking_and_results_goes_back_as_it_came(
         result = UserMessage(
             parts=[ToolResult(call_id=call.id, name=call.name, text="boom", failed=True), Text(text="and?")]
         )
-        messages = [said("fix it"), first.message, result, said("well?")]
+        messages = [user_message("fix it"), first.message, result, user_message("well?")]
         second = await under.gateway.call(spender("2"), Role.BUILDER, prompt(tools=[READ], messages=messages))
     thought = first.message.parts[0]
     assert isinstance(thought, Thinking) and thought.signature
@@ -114,7 +116,7 @@ async def test_a_conversation_with_thinking_and_results_goes_back_as_it_came(
         ("prompt_too_long", ContextFull),
     ],
 )
-async def test_each_fault_has_its_own_error_and_one_request(
+async def test_fault_has_its_own_error_and_one_request(
     store: Store, model_server: StartModels, fault: Any, error: type[Exception]
 ):
     server = model_server(script({"text": "You will not see all of this sentence.", "fault": fault}))
@@ -141,7 +143,7 @@ async def test_each_fault_has_its_own_error_and_one_request(
         ("model_context_window_exceeded", StopReason.CONTEXT_FULL),
     ],
 )
-async def test_a_stop_that_is_no_answer_is_told_apart(
+async def test_incomplete_stop_reasons_are_distinguished(
     store: Store, model_server: StartModels, stop: str, reason: StopReason
 ):
     server = model_server(script({"text": "Well", "stop": stop}))
@@ -152,7 +154,7 @@ async def test_a_stop_that_is_no_answer_is_told_apart(
     assert (reply.stop, reply.message.text) == (reason, "Well")
 
 
-async def test_a_tool_call_that_was_cut_off_comes_as_it_is(store: Store, model_server: StartModels):
+async def test_truncated_tool_call_is_passed_on(store: Store, model_server: StartModels):
     server = model_server(
         script({"text": "W", "tools": [{"read_file": {"path": "a.py"}}], "fault": "max_tokens"})
     )
@@ -162,7 +164,7 @@ async def test_a_tool_call_that_was_cut_off_comes_as_it_is(store: Store, model_s
         reply = await under.gateway.call(spender(), Role.BUILDER, prompt(tools=[READ]))
         cut = reply.message.tool_calls[0]
         answered = [
-            said("x"),
+            user_message("x"),
             reply.message,
             UserMessage(parts=[ToolResult(call_id=cut.id, name=cut.name, text="cut off", failed=True)]),
         ]
@@ -172,7 +174,7 @@ async def test_a_tool_call_that_was_cut_off_comes_as_it_is(store: Store, model_s
     assert len(server.requests()) == 2
 
 
-async def test_a_paused_answer_is_continued_and_joined(store: Store, model_server: StartModels):
+async def test_paused_answer_is_continued_and_joined(store: Store, model_server: StartModels):
     server = model_server(script({"text": "The end.", "fault": {"kind": "pause_turn", "times": 1}}))
     async with open_gateway(store) as under:
         await under.add("scripted", server.url)
@@ -184,9 +186,7 @@ async def test_a_paused_answer_is_continued_and_joined(store: Store, model_serve
     assert len(calls) == 2 and reply.cost_micros == sum(call.cost_micros for call in calls)
 
 
-async def test_a_dead_provider_hands_over_to_the_next_and_is_left_alone_for_a_while(
-    store: Store, model_server: StartModels
-):
+async def test_failed_provider_falls_back_and_is_skipped_for_a_while(store: Store, model_server: StartModels):
     dead = model_server(script({"text": "no", "fault": "529"}))
     alive = model_server(script({"text": "yes"}))
     async with open_gateway(store) as under:
@@ -201,9 +201,7 @@ async def test_a_dead_provider_hands_over_to_the_next_and_is_left_alone_for_a_wh
 
 
 @pytest.mark.parametrize("fault", ["401", "400"])
-async def test_nothing_is_handed_over_when_the_mistake_is_ours(
-    store: Store, model_server: StartModels, fault: str
-):
+async def test_no_fallback_for_rejected_requests(store: Store, model_server: StartModels, fault: str):
     first = model_server(script({"text": "no", "fault": fault}))
     second = model_server(script({"text": "yes"}))
     async with open_gateway(store) as under:
@@ -215,7 +213,7 @@ async def test_nothing_is_handed_over_when_the_mistake_is_ours(
     assert second.requests() == []
 
 
-async def test_nobody_finishes_the_sentence_of_another(store: Store, model_server: StartModels):
+async def test_no_fallback_after_shown_text(store: Store, model_server: StartModels):
     first = model_server(
         script({"text": "This sentence begins and then", "fault": {"kind": "cut", "after": 2}}, piece_chars=4)
     )
@@ -229,14 +227,14 @@ async def test_nobody_finishes_the_sentence_of_another(store: Store, model_serve
         await under.add("first", first.url)
         await under.add("second", second.url)
         await under.choose("first:scripted", "second:scripted")
-        with pytest.raises(WordsWereShown):
+        with pytest.raises(PartialAnswerShown):
             await under.gateway.call(spender(), Role.BUILDER, prompt(), on_delta=show)
         unheard = await under.gateway.call(spender("2"), Role.BUILDER, prompt())
     assert "".join(shown).startswith("This")
     assert second.requests() and unheard.message.text == "yes"
 
 
-async def test_a_cancelled_call_closes_the_connection_and_is_booked(store: Store, model_server: StartModels):
+async def test_cancelled_call_closes_the_connection_and_is_settled(store: Store, model_server: StartModels):
     server = model_server(script({"text": "a long answer " * 200}, delay_s=0.05))
     began = asyncio.Event()
 
@@ -269,7 +267,7 @@ class Answer(BaseModel):
 
 
 @pytest.mark.parametrize("kind", list(ProviderKind))
-async def test_an_answer_of_a_shape_is_repaired_once_with_the_errors_only(
+async def test_structured_answer_is_corrected_once(
     store: Store, model_server: StartModels, kind: ProviderKind
 ):
     wrong, right = {"works": "perhaps"}, {"works": True, "why": "it does"}
@@ -289,7 +287,7 @@ async def test_an_answer_of_a_shape_is_repaired_once_with_the_errors_only(
     assert "works: " in told and "why: Field required" in told
 
 
-async def test_an_answer_that_stays_wrong_is_a_failure_of_its_own(store: Store, model_server: StartModels):
+async def test_second_invalid_answer_is_an_error(store: Store, model_server: StartModels):
     server = model_server(script({"tools": [{"answer": {"works": "perhaps"}}]}))
     async with open_gateway(store) as under:
         await under.add("scripted", server.url)
@@ -299,7 +297,7 @@ async def test_an_answer_that_stays_wrong_is_a_failure_of_its_own(store: Store, 
     assert len(server.requests()) == 2
 
 
-async def test_a_key_comes_from_the_vault_and_its_absence_is_said(store: Store, model_server: StartModels):
+async def test_key_is_read_from_the_vault_and_its_absence_reported(store: Store, model_server: StartModels):
     server = model_server(script({"text": "hello"}, keys=["sk-right"]))
     async with open_gateway(store) as under:
         await under.add("scripted", server.url, key_name="SCRIPTED_API_KEY")
@@ -308,14 +306,14 @@ async def test_a_key_comes_from_the_vault_and_its_absence_is_said(store: Store, 
             await under.gateway.call(spender(), Role.BUILDER, prompt())
         assert server.requests() == []
         under.secrets["SCRIPTED_API_KEY"] = "sk-wrong"
-        with pytest.raises(ModelKeyRefused, match="does not accept"):
+        with pytest.raises(ModelKeyRefused, match="rejected the API key"):
             await under.gateway.call(spender(), Role.BUILDER, prompt())
         under.secrets[f"account:{ACCOUNT}/SCRIPTED_API_KEY"] = "sk-right"
         reply = await under.gateway.call(spender(), Role.BUILDER, prompt())
     assert reply.message.text == "hello"
 
 
-async def test_a_bot_may_have_a_model_of_its_own(store: Store, model_server: StartModels):
+async def test_bot_can_have_its_own_model(store: Store, model_server: StartModels):
     usual, special = model_server(script({"text": "usual"})), model_server(script({"text": "special"}))
     async with open_gateway(store) as under:
         await under.add("usual", usual.url)
@@ -329,7 +327,7 @@ async def test_a_bot_may_have_a_model_of_its_own(store: Store, model_server: Sta
     assert said_by == ["usual", "special", "usual"]
 
 
-async def test_a_model_without_a_price_is_refused_with_the_way_to_set_one(store: Store):
+async def test_model_without_price_is_rejected_with_a_hint(store: Store):
     async with open_gateway(store) as under:
         await under.add("local", "http://127.0.0.1:9", models=())
         await under.choose("local:qwen:7b")
@@ -338,9 +336,7 @@ async def test_a_model_without_a_price_is_refused_with_the_way_to_set_one(store:
     assert "forge models price local:qwen:7b" in (caught.value.hint or "")
 
 
-async def test_a_key_that_a_provider_repeats_in_its_error_is_not_passed_on(
-    store: Store, model_server: StartModels
-):
+async def test_key_in_a_provider_error_is_redacted(store: Store, model_server: StartModels):
     fault = {"kind": "400", "message": "bad header: Bearer sk-right-and-secret"}
     server = model_server(script({"text": "hello", "fault": fault}))
     async with open_gateway(store) as under:
@@ -352,19 +348,19 @@ async def test_a_key_that_a_provider_repeats_in_its_error_is_not_passed_on(
     assert "sk-right" not in caught.value.message and "[key]" in caught.value.message
 
 
-async def test_a_model_that_says_nothing_for_too_long_is_a_fault_and_is_billed(
+async def test_silent_model_is_a_fault_and_is_charged(
     store: Store, model_server: StartModels, monkeypatch: pytest.MonkeyPatch
 ):
     import forge.llm.adapter
 
-    monkeypatch.setattr(forge.llm.adapter, "SILENCE_S", 0.3)
+    monkeypatch.setattr(forge.llm.adapter, "PAUSE_TIMEOUT_S", 0.3)
     server = model_server(
         script({"text": "A few words and then", "fault": {"kind": "stall", "after": 1, "seconds": 60}})
     )
     async with open_gateway(store) as under:
         await under.add("scripted", server.url)
         await under.choose("scripted:scripted")
-        with pytest.raises(ModelFault, match="too long"):
+        with pytest.raises(ModelFault, match="timed out"):
             await under.gateway.call(spender(), Role.BUILDER, prompt())
         [call] = await under.calls()
     assert call.status is CallStatus.FAILED and call.cost_micros > 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.support.live import Live, live, settings_for
+from tests.support.live_forge import Live, live, settings_for
 from tests.support.models import KEY, StartModels
 
 from forge.accounts.models import NewKey
@@ -27,7 +27,7 @@ def error(answer: httpx2.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["errors"][0]["code"]
 
 
-async def test_the_whole_way_from_a_key_to_an_answer(live_forge: Live, model_server: StartModels):
+async def test_from_key_to_answer(live_forge: Live, model_server: StartModels):
     server = model_server()
     async with live_forge.client() as client:
         provider = {"kind": "anthropic", "base_url": server.url, "key_name": "SCRIPTED_KEY"}
@@ -61,9 +61,7 @@ async def test_the_whole_way_from_a_key_to_an_answer(live_forge: Live, model_ser
         data(await client.delete(f"{MODELS}/providers/scripted"))
 
 
-async def test_a_wrong_key_is_a_result_with_a_hint_and_no_error_of_the_request(
-    live_forge: Live, model_server: StartModels
-):
+async def test_invalid_key_is_a_test_result_with_a_hint(live_forge: Live, model_server: StartModels):
     server = model_server({"keys": [KEY]})
     async with live_forge.client() as client:
         provider = {"kind": "anthropic", "base_url": server.url, "key_name": "WRONG"}
@@ -118,14 +116,14 @@ BAD_INPUT: list[tuple[str, str, Any, tuple[int, str]]] = [
 ]
 
 
-async def test_bad_input_is_refused_with_its_reason(live_forge: Live):
+async def test_invalid_input_is_rejected_with_a_reason(live_forge: Live):
     async with live_forge.client() as client:
         for method, path, body, expected in BAD_INPUT:
             answer = await client.request(method, MODELS + path, json=body)
             assert error(answer) == expected, (method, path, body)
 
 
-async def test_what_is_no_number_is_no_money(live_forge: Live):
+async def test_invalid_number_is_no_amount(live_forge: Live):
     async with live_forge.client() as client:
         for number, path in product(
             ("NaN", "Infinity", "-Infinity"), ("/prices?model=claude-x", "/budgets/day")
@@ -139,7 +137,7 @@ READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
 
 
 @pytest.mark.parametrize("scope", Scope)
-async def test_each_route_needs_its_scope(live_forge: Live, scope: Scope):
+async def test_route_requires_its_scope(live_forge: Live, scope: Scope):
     routes: list[tuple[str, str, Any, Scope]] = [
         ("GET", "", None, READ),
         ("GET", "/calls", None, READ),
@@ -160,7 +158,7 @@ async def test_each_route_needs_its_scope(live_forge: Live, scope: Scope):
             assert (answer.status_code == 403) is (needs not in scope.included), (method, path)
 
 
-async def test_a_model_of_the_settings_without_a_price_stops_the_start(database_url: str, tmp_path: Any):
+async def test_model_in_settings_without_price_prevents_start(database_url: str, tmp_path: Any):
     settings = settings_for(
         tmp_path / "data", database_url, llm_builder_model="claude-nobody", llm_planner_model="nobody:x"
     )
@@ -168,13 +166,13 @@ async def test_a_model_of_the_settings_without_a_price_stops_the_start(database_
         async with live(settings):
             pass
     assert caught.value.problems == [
-        "LLM_BUILDER_MODEL: Nobody knows what anthropic:claude-nobody costs.",
+        "LLM_BUILDER_MODEL: There is no price for anthropic:claude-nobody.",
         "LLM_PLANNER_MODEL: There is no provider called 'nobody' (for nobody:x).",
     ]
     assert "forge models price" in (caught.value.hint or "")
 
 
-async def test_a_price_that_was_said_lets_it_start(database_url: str, tmp_path: Any):
+async def test_custom_price_allows_start(database_url: str, tmp_path: Any):
     async with live(settings_for(tmp_path / "data", database_url)) as first, first.client() as client:
         data(await client.put(f"{MODELS}/prices?model=claude-mine", json={"input": 1, "output": 5}))
     again = settings_for(tmp_path / "data", database_url, llm_builder_model="claude-mine")
@@ -184,7 +182,7 @@ async def test_a_price_that_was_said_lets_it_start(database_url: str, tmp_path: 
     assert roles["builder"]["prices"][0]["input"] == 1
 
 
-async def test_forges_own_defaults_have_a_price(live_forge: Live):
+async def test_default_models_have_prices(live_forge: Live):
     async with live_forge.client() as client:
         roles = data(await client.get(MODELS))["roles"]
     assert [role["role"] for role in roles if None in role["prices"]] == []

@@ -38,7 +38,7 @@ def running(*arguments: str) -> Iterator[tuple[str, str]]:
     assert process.returncode == 0
 
 
-def test_it_says_where_it_is_answers_and_keeps_a_log(tmp_path: Path):
+def test_server_prints_its_url_answers_and_logs(tmp_path: Path):
     log = tmp_path / "requests.jsonl"
     with running("coding", "--log", str(log)) as (page, url):
         assert f"forge models demo --url {url}" in page
@@ -49,13 +49,13 @@ def test_it_says_where_it_is_answers_and_keeps_a_log(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_the_scripts_that_come_with_it_are_right(forge: Terminal, name: str):
+def test_bundled_scripts_are_valid(forge: Terminal, name: str):
     said = forge("models", "serve", name, "--check")
     assert (said.code, said.err) == (0, "")
     assert "is right" in said.out
 
 
-def test_a_script_that_is_wrong_is_2_with_all_problems(forge: Terminal, tmp_path: Path):
+def test_invalid_script_has_exit_code_2_and_lists_all_problems(forge: Terminal, tmp_path: Path):
     script = tmp_path / "wrong.yaml"
     script.write_text("scenes:\n  a:\n    turns:\n      - text: 3\n      - fault: bang\n")
     said = forge("models", "serve", str(script))
@@ -65,13 +65,13 @@ def test_a_script_that_is_wrong_is_2_with_all_problems(forge: Terminal, tmp_path
     assert "docs/guides/scripted-models.md" in said.err
 
 
-def test_a_script_that_is_not_there_is_2_with_those_that_are(forge: Terminal):
+def test_missing_script_has_exit_code_2_and_lists_bundled_ones(forge: Terminal):
     said = forge("models", "serve", "nothing")
     assert said.code == 2
     assert ", ".join(BUNDLED) in said.err
 
 
-def test_a_log_that_cannot_be_written_is_2(forge: Terminal, tmp_path: Path):
+def test_unwritable_log_has_exit_code_2(forge: Terminal, tmp_path: Path):
     said = forge("models", "serve", "--port", "0", "--log", str(tmp_path / "none" / "log"))
     assert said.code == 2
     assert "cannot start" in said.err

@@ -8,14 +8,14 @@ from pydantic import SecretStr
 from tests.support.models import KEY, StartModels
 
 from forge.errors import Conflict, ForgeError, Invalid, NotFound
+from forge.llm.budgets import BudgetLimits, Budgets
 from forge.llm.catalog import Catalog
 from forge.llm.errors import ModelUnknown
 from forge.llm.gateway import Gateway
 from forge.llm.models import NewPrice, NewProvider, Price, ProviderKind, Role, Usage
-from forge.llm.money import Limits, Money
 from forge.llm.service import Models
-from forge.store.engine import Store
-from forge.store.paging import Cursor
+from forge.store.database import Store
+from forge.store.pagination import Cursor
 from forge.telemetry import Metrics
 
 ME = "me"
@@ -48,7 +48,7 @@ def keys() -> Keys:
 @pytest.fixture
 async def models(store: Store, keys: Keys) -> AsyncIterator[Models]:
     catalog = Catalog(store, keys.resolve, DEFAULTS)
-    gateway = Gateway(catalog, Money(store, Limits(10, 50, 200)), Metrics(version="0"))
+    gateway = Gateway(catalog, Budgets(store, BudgetLimits(10, 50, 200)), Metrics(version="0"))
     yield Models(store, catalog, gateway, keys.last_four)
     await gateway.close()
 
@@ -78,7 +78,7 @@ async def refused(doing: Awaitable[object]) -> tuple[type[ForgeError], str]:
     return type(caught.value), f"{caught.value.message} {caught.value.hint or ''}"
 
 
-async def test_at_first_every_role_has_the_default_and_no_key(models: Models):
+async def test_roles_have_defaults_and_no_key_at_first(models: Models):
     view = await models.view(ME)
     assert [choice.role for choice in view.roles] == list(Role)
     assert {choice.source for choice in view.roles} == {"default"}
@@ -99,14 +99,14 @@ async def test_at_first_every_role_has_the_default_and_no_key(models: Models):
     assert not [ref for ref in view.known if "image" in ref or "embedding" in ref]
 
 
-async def test_a_key_is_shown_by_its_end_and_solves_the_problem(models: Models, keys: Keys):
+async def test_key_is_shown_by_its_end_and_solves_the_problem(models: Models, keys: Keys):
     keys.values["ANTHROPIC_API_KEY"] = "sk-ant-0123456789"
     view = await models.view(ME)
     assert (view.providers[0].has_key, view.providers[0].last_four) == (True, "6789")
     assert {choice.problem for choice in view.roles} == {None}
 
 
-async def test_a_chain_is_chosen_and_given_back(models: Models):
+async def test_chain_is_set_and_reset_on_the_command_line(models: Models):
     chain = ["anthropic:claude-opus-4-6", "openai:gpt-5"]
     chosen = await models.set_chain(ME, Role.BUILDER, chain)
     assert (chosen.chain, chosen.source, chosen.problem) == (chain, "account", None)
@@ -116,11 +116,11 @@ async def test_a_chain_is_chosen_and_given_back(models: Models):
     assert (await models.reset_chain(ME, Role.BUILDER)).source == "default"
 
 
-async def test_a_model_without_a_provider_is_anthropics(models: Models):
+async def test_default_provider_is_anthropic(models: Models):
     assert (await models.set_chain(ME, Role.BOT, ["claude-opus-4-6"])).chain == ["anthropic:claude-opus-4-6"]
 
 
-async def test_a_bots_choice_is_its_own(models: Models):
+async def test_bot_choice_does_not_affect_the_account(models: Models):
     await models.set_chain(ME, Role.BOT, ["claude-opus-4-6"])
     await models.set_chain(ME, Role.BOT, ["openai:gpt-5"], "bot:atlas")
     assert await chain_of(models, Role.BOT) == (["anthropic:claude-opus-4-6"], "account")
@@ -129,7 +129,7 @@ async def test_a_bots_choice_is_its_own(models: Models):
     assert (await models.reset_chain(ME, Role.BOT, "bot:atlas")).chain == ["anthropic:claude-opus-4-6"]
 
 
-async def test_one_account_does_not_see_the_choices_of_another(models: Models):
+async def test_choices_are_private_to_the_account(models: Models):
     await models.set_chain("you", Role.BOT, ["openai:gpt-5"])
     await models.set_budget("you", "day", 1)
     assert await chain_of(models, Role.BOT) == (["claude-sonnet-4-5"], "default")
@@ -149,7 +149,7 @@ async def test_one_account_does_not_see_the_choices_of_another(models: Models):
         (["claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"], Invalid, "twice"),
     ],
 )
-async def test_a_chain_with_an_unusable_model_is_refused(
+async def test_chain_with_unusable_model_is_rejected(
     models: Models, chain: list[str], kind: type[ForgeError], words: str
 ):
     found, said = await refused(models.set_chain(ME, Role.BUILDER, chain))
@@ -157,13 +157,13 @@ async def test_a_chain_with_an_unusable_model_is_refused(
     assert (await chain_of(models, Role.BUILDER))[1] == "default"
 
 
-async def test_what_is_refused_says_where_it_stands(models: Models):
+async def test_rejection_names_the_position(models: Models):
     with pytest.raises(ModelUnknown) as caught:
         await models.set_chain(ME, Role.BUILDER, ["claude-sonnet-4-5", "openai:nope"])
     assert caught.value.field == "chain.1"
 
 
-async def test_a_price_makes_a_model_usable(models: Models, add_local: AddLocal):
+async def test_price_makes_a_model_usable(models: Models, add_local: AddLocal):
     await add_local("http://127.0.0.1:11434/v1")
     assert (await models.set_chain(ME, Role.BUILDER, ["local:tiny"])).prices == [
         Price(input=0, output=0, cache_read=0, cache_write=0, context_window=128_000, overridden=True)
@@ -173,7 +173,7 @@ async def test_a_price_makes_a_model_usable(models: Models, add_local: AddLocal)
     assert "local:tiny" in view.known
 
 
-async def test_cached_tokens_cost_like_others_unless_said(models: Models):
+async def test_cached_tokens_cost_the_input_price_by_default(models: Models):
     said = NewPrice(input=2, output=8, cache_read=0.2, context_window=32_000)
     price = await models.set_price(ME, "claude-mine", said)
     assert price == Price(
@@ -182,7 +182,7 @@ async def test_cached_tokens_cost_like_others_unless_said(models: Models):
     assert (await models.view(ME)).prices == {"anthropic:claude-mine": price}
 
 
-async def test_an_own_price_replaces_the_tables_until_it_is_removed(models: Models):
+async def test_custom_price_overrides_the_table_until_removed(models: Models):
     await models.set_price(ME, "claude-sonnet-4-5", NewPrice(input=1, output=2))
     assert (await models.view(ME)).roles[0].prices[0] == Price(
         input=1, output=2, cache_read=1, cache_write=1, context_window=128_000, overridden=True
@@ -193,7 +193,7 @@ async def test_an_own_price_replaces_the_tables_until_it_is_removed(models: Mode
     assert (await refused(models.remove_price(ME, "claude-sonnet-4-5")))[0] is NotFound
 
 
-async def test_a_price_that_a_choice_needs_stays(models: Models, add_local: AddLocal):
+async def test_needed_price_cannot_be_removed(models: Models, add_local: AddLocal):
     await add_local("http://127.0.0.1:11434/v1")
     await models.set_chain(ME, Role.AUDITOR, ["claude-sonnet-4-5", "local:tiny"])
     kind, said = await refused(models.remove_price(ME, "local:tiny"))
@@ -201,7 +201,7 @@ async def test_a_price_that_a_choice_needs_stays(models: Models, add_local: AddL
     assert "local:tiny" in (await models.view(ME)).prices
 
 
-async def test_a_provider_that_a_choice_needs_stays(models: Models, add_local: AddLocal):
+async def test_needed_provider_cannot_be_removed(models: Models, add_local: AddLocal):
     await add_local("http://127.0.0.1:11434/v1")
     await models.set_chain(ME, Role.BOT, ["local:tiny"], "bot:atlas")
     kind, said = await refused(models.remove_provider(ME, "local"))
@@ -211,7 +211,7 @@ async def test_a_provider_that_a_choice_needs_stays(models: Models, add_local: A
     assert (await refused(models.remove_provider(ME, "local")))[0] is NotFound
 
 
-async def test_a_built_in_provider_moves_once_its_prices_are_said_and_goes_back(models: Models):
+async def test_built_in_provider_can_move_once_prices_are_set_and_be_reset(models: Models):
     elsewhere = NewProvider(kind=ProviderKind.ANTHROPIC, base_url="http://gateway.test", key_name="GATE")
     kind, said = await refused(models.save_provider(ME, "anthropic", elsewhere))
     assert (kind, "forge models price anthropic:claude-sonnet-4-5" in said) == (Conflict, True), said
@@ -240,9 +240,7 @@ async def test_a_built_in_provider_moves_once_its_prices_are_said_and_goes_back(
         ("anthropic", "http://127.0.0.1:1", "kind"),
     ],
 )
-async def test_a_provider_that_breaks_a_rule_is_refused(
-    models: Models, name: str, url: str | None, field: str
-):
+async def test_invalid_provider_is_rejected(models: Models, name: str, url: str | None, field: str):
     with pytest.raises(Invalid) as caught:
         await models.save_provider(ME, name, NewProvider(kind=ProviderKind.OPENAI, base_url=url))
     assert caught.value.field == field
@@ -255,9 +253,7 @@ async def test_budgets_are_set_in_dollars(models: Models):
     assert [spent.limit_micros for spent in (await models.view(ME)).budgets] == [0, 2_500_000, 200_000_000]
 
 
-async def test_a_test_is_a_real_call_that_is_in_the_books(
-    models: Models, keys: Keys, model_server: StartModels
-):
+async def test_test_call_is_recorded(models: Models, keys: Keys, model_server: StartModels):
     server = model_server()
     keys.values["SCRIPTED"] = KEY
     provider = NewProvider(kind=ProviderKind.ANTHROPIC, base_url=server.url, key_name="SCRIPTED")
@@ -272,7 +268,7 @@ async def test_a_test_is_a_real_call_that_is_in_the_books(
     assert (await models.view(ME)).today_by_model == {"scripted:actor": call.cost_micros}
 
 
-async def test_what_is_wrong_is_the_result_of_a_test(models: Models, keys: Keys, add_local: AddLocal):
+async def test_model_problem_is_a_test_result(models: Models, keys: Keys, add_local: AddLocal):
     await add_local("http://127.0.0.1:1/v1")
     found = {
         ref: await models.test(ME, ref) for ref in ("local:tiny", "claude-sonnet-4-5", "nobody:x", "\x00")
@@ -293,7 +289,7 @@ async def test_what_is_wrong_is_the_result_of_a_test(models: Models, keys: Keys,
     ("key", "code"),
     [("schlüssel-ключ", "model_key"), ("two\nlines", "model_key"), (f"{KEY}\n", None)],
 )
-async def test_a_key_that_cannot_be_sent_is_refused_and_one_pasted_with_a_line_break_is_not(
+async def test_invalid_key_is_rejected_and_trailing_newline_stripped(
     models: Models, keys: Keys, model_server: StartModels, key: str, code: str | None
 ):
     server = model_server()
@@ -306,7 +302,7 @@ async def test_a_key_that_cannot_be_sent_is_refused_and_one_pasted_with_a_line_b
         assert (await models.test(ME, "odd:actor")).code == code
 
 
-async def test_calls_come_a_page_at_a_time_newest_first(models: Models, add_local: AddLocal):
+async def test_calls_are_paged_newest_first(models: Models, add_local: AddLocal):
     await add_local("http://127.0.0.1:1/v1")
     for _ in range(3):
         await models.test(ME, "local:tiny")
@@ -320,11 +316,11 @@ async def test_calls_come_a_page_at_a_time_newest_first(models: Models, add_loca
     assert (await models.calls("you")).items == []
 
 
-async def test_today_begins_at_midnight(store: Store, keys: Keys, add_local: AddLocal, models: Models):
+async def test_today_starts_at_midnight(store: Store, keys: Keys, add_local: AddLocal, models: Models):
     await add_local("http://127.0.0.1:1/v1")
     await models.test(ME, "local:tiny")
     catalog = Catalog(store, keys.resolve, DEFAULTS)
-    gateway = Gateway(catalog, Money(store, Limits(10, 50, 200)), Metrics(version="0"))
+    gateway = Gateway(catalog, Budgets(store, BudgetLimits(10, 50, 200)), Metrics(version="0"))
     later = Models(store, catalog, gateway, keys.last_four, clock=lambda: datetime(2100, 1, 1, tzinfo=UTC))
     assert list((await models.view(ME)).today_by_model) == ["local:tiny"]
     assert (await later.view(ME)).today_by_model == {}

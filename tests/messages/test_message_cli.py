@@ -3,22 +3,22 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.messages.office import SCENES
-from tests.support.parlour import Parlour, open_parlour
+from tests.messages.messaging import SCENES
+from tests.support.chat_server import ChatServer, open_chat_server
 from tests.support.server import Server, wait_until
 from tests.support.terminal import Terminal
 
 
 @pytest.fixture(scope="module")
-def parlour(server: Server) -> Iterator[Parlour]:
-    with open_parlour(server, SCENES) as opened:
+def chat_server(server: Server) -> Iterator[ChatServer]:
+    with open_chat_server(server, SCENES) as opened:
         for name in ("Ada", "Bob"):
             opened.make_bot(name)
         yield opened
 
 
 @pytest.fixture
-def forge(server: Server, parlour: Parlour) -> Terminal:
+def forge(server: Server, chat_server: ChatServer) -> Terminal:
     return Terminal(server.data_dir)
 
 
@@ -32,7 +32,7 @@ def test_a_message_is_sent_and_its_reply_printed(forge: Terminal):
     assert forge("message", "history", "bob", "--limit", "1", "--json").data[0]["body"] == "It turns at six."
 
 
-def test_a_message_that_is_not_waited_for_is_shown_later(forge: Terminal):
+def test_message_without_wait_is_shown_later(forge: Terminal):
     sent = forge("message", "send", "--to", "ada", "--json", "-", stdin='{"tide": [1, 2]}').data["message"]
     assert sent["body"] == {"tide": [1, 2]}
     page = wait_until(
@@ -47,7 +47,7 @@ def test_a_message_that_is_not_waited_for_is_shown_later(forge: Terminal):
     assert (none.code, "forge message history BOT" in none.err) == (5, True)
 
 
-def test_what_cannot_be_waited_for_ends_with_a_failure(forge: Terminal, server: Server):
+def test_invalid_wait_fails(forge: Terminal, server: Server):
     late = forge("message", "send", "--to", "bob", "--wait", "--timeout", "1", "Tell it slowly")
     assert late.code == 1 and "There is no reply yet" in late.err
     server.call("PATCH", "/api/v1/bots/ada", {"status": "disabled"})
@@ -67,7 +67,7 @@ def test_bots_listen_to_channels(forge: Terminal):
     assert (channel["name"], channel["bots"], channel["messages"]) == ("news", ["bob"], 1)
     assert "A new release" in forge("message", "channel-history", "news").out
     odd = forge("message", "subscribe", "bob", "#news")
-    assert (odd.code, "name: must begin with a small letter or digit" in odd.err) == (2, True)
+    assert (odd.code, "name: must begin with a lowercase letter or digit" in odd.err) == (2, True)
     assert forge("message", "unsubscribe", "bob", "news").code == 0
     assert forge("message", "unsubscribe", "bob", "news").code == 5
     assert "none" in forge("message", "channels").out

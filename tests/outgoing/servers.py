@@ -1,4 +1,4 @@
-"""Small servers that answer with exactly the bytes a test wants."""
+"""Servers that respond with exact bytes."""
 
 import asyncio
 import ssl

@@ -1,4 +1,4 @@
-"""Which addresses are public, and how the setting is read."""
+"""Public addresses and parsing of FORGE_HTTP_ALLOW."""
 
 import ipaddress
 import socket
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from forge.config import load_settings
 from forge.errors import ConfigError
-from forge.outgoing.addresses import AllowedPlaces, is_own, is_public
+from forge.outgoing.addresses import AllowList, is_own, is_public
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from forge.outgoing.addresses import AllowedPlaces, is_own, is_public
         *("5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1", "4000::1"),
     ],
 )
-def test_what_is_not_on_the_internet_is_not_public(text: str):
+def test_non_internet_addresses_are_not_public(text: str):
     assert not is_public(ipaddress.ip_address(text))
 
 
@@ -33,7 +33,7 @@ def test_what_is_on_the_internet_is_public(text: str):
 
 
 @given(st.ip_addresses(v=6))
-def test_no_address_with_another_one_inside_is_public(address: ipaddress.IPv6Address):
+def test_addresses_with_embedded_ipv4_are_not_public(address: ipaddress.IPv6Address):
     if is_public(address):
         assert address.ipv4_mapped is None
         assert address.sixtofour is None
@@ -42,7 +42,7 @@ def test_no_address_with_another_one_inside_is_public(address: ipaddress.IPv6Add
         assert not address.is_multicast
 
 
-def test_an_address_of_this_machine_is_its_own():
+def test_address_of_this_machine_is_recognized():
     assert is_own(ipaddress.ip_address("127.0.0.1"))
     assert not is_own(ipaddress.ip_address("203.0.113.7"))
     here = {entry[4][0] for entry in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
@@ -69,22 +69,20 @@ def test_an_address_of_this_machine_is_its_own():
         ("169.254.169.254", "ollama.lan", "169.254.169.254", 80, True),
     ],
 )
-def test_an_entry_of_the_setting_holds_what_it_says(
-    entry: str, host: str, address: str, port: int, holds: bool
-):
-    assert AllowedPlaces([entry]).hold(host, ipaddress.ip_address(address), port) is holds
+def test_entry_allows_exactly_its_destinations(entry: str, host: str, address: str, port: int, holds: bool):
+    assert AllowList([entry]).allows(host, ipaddress.ip_address(address), port) is holds
 
 
 @pytest.mark.parametrize(
     "entry",
     ["", "a b", "http://x", "x:0", "x:65536", "x:port", "10.1.0.0/33", "10.0.0.1/8", "*", "[::1", "a/b"],
 )
-def test_an_entry_that_cannot_be_read_stops_the_start(entry: str):
+def test_invalid_entry_raises_config_error(entry: str):
     with pytest.raises(ConfigError, match="FORGE_HTTP_ALLOW"):
-        AllowedPlaces(["127.0.0.1", entry])
+        AllowList(["127.0.0.1", entry])
 
 
-def test_the_setting_is_a_list_with_commas(monkeypatch: pytest.MonkeyPatch):
+def test_setting_is_comma_separated(monkeypatch: pytest.MonkeyPatch):
     assert load_settings().http_allow == ()
     monkeypatch.setenv("FORGE_HTTP_ALLOW", "127.0.0.1:8080, 10.1.0.0/16,")
     assert load_settings().http_allow == ("127.0.0.1:8080", "10.1.0.0/16")

@@ -1,4 +1,4 @@
-"""Bodies, however they are packed, in bounded memory."""
+"""Reading of plain and compressed bodies in bounded memory."""
 
 import gzip
 import random
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from forge.outgoing.body import read_body
+from forge.outgoing.client import read_body
 from forge.outgoing.errors import TooLong
 
 
@@ -16,7 +16,7 @@ async def pieces(*given: bytes) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def test_a_bomb_takes_no_more_memory_than_its_limit():
+async def test_compression_bomb_uses_bounded_memory():
     bomb = gzip.compress(b"\0" * 100_000_000, 9)
     tracemalloc.start()
     try:
@@ -28,7 +28,7 @@ async def test_a_bomb_takes_no_more_memory_than_its_limit():
 
 
 @pytest.mark.parametrize("encoding", ["", "identity", "gzip"])
-async def test_a_body_may_have_exactly_as_much_as_is_taken(encoding: str):
+async def test_body_may_have_exactly_the_limit(encoding: str):
     raw = random.Random(1).randbytes(200_000)
     packed = gzip.compress(raw) if encoding == "gzip" else raw
     one_by_one = [packed[at : at + 7] for at in range(0, len(packed), 7)]

@@ -1,4 +1,4 @@
-"""Requests to real servers on this machine, which have to be allowed first."""
+"""Requests to real servers on this machine, which the settings must allow."""
 
 import asyncio
 import datetime
@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from tests.outgoing.servers import Asked, Served, plain, redirect, serving
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.errors import ForgeError
 from forge.outgoing.addresses import Address
@@ -40,7 +40,7 @@ class Names:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-async def test_a_request_arrives_as_it_was_meant():
+async def test_request_is_sent_unchanged():
     async with serving(plain(b"made", "201 Created", content_type="text/plain", x_two="b")) as served:
         asked = Request(f"{served.url}/a?b=c", Method.POST, {"X-Key": "k"}, b"body")
         response = await to(served).request(asked)
@@ -76,7 +76,7 @@ async def test_a_request_arrives_as_it_was_meant():
         "017700000001",
     ],
 )
-async def test_this_machine_is_not_reached_however_it_is_spelled(host: str):
+async def test_this_machine_is_refused_in_every_spelling(host: str):
     async with serving(plain()) as served:
         with pytest.raises((Refused, Unreachable)) as raised:
             await Outgoing().request(Request(f"http://{host}:{served.port}/"))
@@ -93,14 +93,14 @@ async def test_only_the_port_that_was_allowed_is_reached():
     assert other.asked == []
 
 
-async def test_a_caller_that_may_reach_public_hosts_alone_gains_nothing_by_the_setting():
+async def test_public_reach_ignores_the_setting():
     async with serving(plain()) as served:
         with pytest.raises(Refused):
             await to(served).request(Request(served.url, reach=lambda _host, _port: Reach.PUBLIC))
     assert served.asked == []
 
 
-async def test_a_name_that_leads_elsewhere_at_the_second_look_is_looked_up_once():
+async def test_name_is_resolved_only_once():
     """Rebinding: the first answer is checked, and the connection goes there."""
     names = Names(HERE, ipaddress.ip_address("10.0.0.1"))
     async with serving(plain()) as served:
@@ -116,12 +116,12 @@ async def test_a_name_that_leads_elsewhere_at_the_second_look_is_looked_up_once(
 async def test_a_public_name_with_a_private_address_is_not_followed_there(second: str):
     async with serving(plain()) as served:
         outgoing = Outgoing(resolve=Names(ipaddress.ip_address(second)))
-        with pytest.raises(Refused, match="not public"):
+        with pytest.raises(Refused, match="not on the public internet"):
             await outgoing.request(Request(f"http://app.example:{served.port}/"))
     assert served.asked == []
 
 
-async def test_of_several_addresses_the_first_that_answers_is_taken():
+async def test_first_reachable_address_is_used():
     async with serving(plain()) as served:
         names = Names([ipaddress.ip_address("127.0.0.2"), ipaddress.ip_address("10.9.9.9"), HERE])
         outgoing = Outgoing(("127.0.0.0/8",), resolve=names)
@@ -133,7 +133,7 @@ async def test_a_redirect_is_followed_and_checked_anew():
     async with serving(plain(b"there")) as last, serving(redirect(f"{last.url}/end")) as first:
         response = await to(first, last).request(Request(first.url))
         assert (response.body, response.url) == (b"there", f"{last.url}/end")
-        with pytest.raises(Refused, match="not public"):
+        with pytest.raises(Refused, match="not on the public internet"):
             await to(first).request(Request(first.url))
         assert len(last.asked) == 1
 
@@ -169,7 +169,7 @@ async def test_the_rule_of_the_caller_counts_for_each_redirect():
     assert last.asked == []
 
 
-async def test_nothing_to_sign_in_with_goes_to_another_host():
+async def test_credentials_are_not_sent_to_another_host():
     keys = {"Authorization": "Bearer k", "Cookie": "a=b", "X-Api-Key": "k", "Accept": "text/html"}
     async with serving(plain()) as last, serving(redirect(last.url, "307 Temporary Redirect")) as first:
         await to(first, last).request(Request(first.url, Method.POST, keys, b"body"))
@@ -179,7 +179,7 @@ async def test_nothing_to_sign_in_with_goes_to_another_host():
         assert (last.asked[0].line, last.asked[0].body) == ("POST / HTTP/1.1", b"body")
 
 
-async def test_what_was_posted_is_not_posted_again_after_a_302():
+async def test_post_becomes_get_after_302():
     async with serving(plain()) as last, serving(redirect(last.url)) as first:
         sent = Request(first.url, Method.POST, {"Content-Type": "text/plain"}, b"body")
         await to(first, last).request(sent)
@@ -204,7 +204,7 @@ async def test_an_endless_body_is_cut_off():
             await writer.drain()
 
     async with serving(endless) as served:
-        with pytest.raises(TooLong, match="more than 100,000 bytes"):
+        with pytest.raises(TooLong, match="larger than 100,000 bytes"):
             await to(served).request(Request(served.url, max_bytes=100_000))
 
 
@@ -243,14 +243,14 @@ async def test_a_slow_server_of_names_counts_too():
         await Outgoing(resolve=slow).request(Request("http://app.example/", timeout_s=0.1))
 
 
-async def test_a_packed_bomb_does_not_unfold():
+async def test_compression_bomb_is_limited():
     bomb = gzip.compress(b"\0" * 200_000_000, 9)
     async with serving(plain(bomb, content_encoding="gzip")) as served:
         with pytest.raises(TooLong):
             await to(served).request(Request(served.url))
 
 
-async def test_packing_without_content_ends_too():
+async def test_empty_compressed_blocks_are_limited():
     packing = zlib.compressobj(9, zlib.DEFLATED, 31)
     nothing = packing.compress(b"") + b"".join(packing.flush(zlib.Z_FULL_FLUSH) for _ in range(3))
 
@@ -265,7 +265,7 @@ async def test_packing_without_content_ends_too():
             await to(served).request(Request(served.url, timeout_s=20))
 
 
-async def test_a_packed_body_is_unpacked():
+async def test_compressed_body_is_decompressed():
     packed = gzip.compress(b"hello" * 1000)
     async with serving(plain(packed, content_encoding="GZIP")) as served:
         response = await to(served).request(Request(served.url))
@@ -282,7 +282,7 @@ async def test_a_packed_body_is_unpacked():
         (b"x", "gzip, gzip"),
     ],
 )
-async def test_what_cannot_be_unpacked_is_told(body: bytes, encoding: str):
+async def test_invalid_compression_is_reported(body: bytes, encoding: str):
     async with serving(plain(body, content_encoding=encoding)) as served:
         with pytest.raises(Unreachable):
             await to(served).request(Request(served.url))
@@ -299,7 +299,7 @@ async def test_what_cannot_be_unpacked_is_told(body: bytes, encoding: str):
         b"HTTP/1.1 302 Found\r\nlocation: \xff\xfe\r\ncontent-length: 0\r\n\r\n",
     ],
 )
-async def test_an_answer_that_is_none_is_told(raw: bytes):
+async def test_invalid_response_is_reported(raw: bytes):
     async def answer(_: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(raw)
 
@@ -308,16 +308,16 @@ async def test_an_answer_that_is_none_is_told(raw: bytes):
             await to(served).request(Request(served.url, timeout_s=5))
 
 
-async def test_nobody_there_is_told():
+async def test_refused_connection_is_reported():
     async with serving(plain()) as served:
         pass
-    with pytest.raises(Unreachable, match="cannot be asked"):
+    with pytest.raises(Unreachable, match="cannot be reached"):
         await to(served).request(Request(served.url))
-    with pytest.raises(Unreachable, match="There is no host"):
+    with pytest.raises(Unreachable, match="cannot be resolved"):
         await Outgoing().request(Request("http://no-such-host.invalid/"))
 
 
-async def test_a_head_has_no_body_whatever_it_promises():
+async def test_head_response_has_no_body():
     async def answer(_: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\ncontent-encoding: gzip\r\n\r\n")
 
@@ -325,7 +325,7 @@ async def test_a_head_has_no_body_whatever_it_promises():
         assert (await to(served).request(Request(served.url, Method.HEAD))).body == b""
 
 
-async def test_too_much_is_not_sent():
+async def test_oversized_request_body_is_refused():
     async with serving(plain()) as served:
         with pytest.raises(TooLong):
             await to(served).request(Request(served.url, Method.POST, body=b"x" * 11, max_sent_bytes=10))

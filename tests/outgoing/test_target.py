@@ -1,11 +1,11 @@
-"""Addresses of the web as they are read, and headers as they are checked."""
+"""Parsing of URLs and validation of headers."""
 
 import pytest
 
 from forge.errors import ForgeError
+from forge.outgoing.client import check_headers
 from forge.outgoing.errors import Refused, Unsendable
-from forge.outgoing.headers import check_headers
-from forge.outgoing.target import Target, read_url
+from forge.outgoing.target import Target, parse_url
 
 
 @pytest.mark.parametrize(
@@ -17,12 +17,12 @@ from forge.outgoing.target import Target, read_url
         ("http://[2606:4700::1]:8080/x", Target("http", "2606:4700::1", 8080, "/x")),
     ],
 )
-def test_an_address_is_read_once(text: str, expected: Target):
-    assert read_url(text) == expected
+def test_url_is_parsed_once(text: str, expected: Target):
+    assert parse_url(text) == expected
 
 
-def test_what_is_sent_is_what_was_read():
-    target = read_url("http://example.com:8080/a%2Fb/../c?x=%0d%0a&y=1")
+def test_sent_target_equals_parsed_target():
+    target = parse_url("http://example.com:8080/a%2Fb/../c?x=%0d%0a&y=1")
     assert target.authority == "example.com:8080"
     assert target.at("192.0.2.1").raw_path.decode() == target.path
     assert str(target.at("2001:db8::1")).startswith("http://[2001:db8::1]:8080/")
@@ -43,9 +43,9 @@ def test_what_is_sent_is_what_was_read():
         *("http://example.com:25/", "http://example.com:6379/", "https://example.com:22/"),
     ],
 )
-def test_where_nothing_is_asked_is_refused(text: str):
+def test_unsupported_destination_is_refused(text: str):
     with pytest.raises((Refused, Unsendable)):
-        read_url(text)
+        parse_url(text)
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_where_nothing_is_asked_is_refused(text: str):
         *("http://" + "a" * 300 + ".com/", "http://a/" + "x" * 9000, "http://\uff11\uff12\uff17.0.0.1/"),
     ],
 )
-def test_what_is_no_address_is_told_so(text: str):
+def test_invalid_url_is_refused(text: str):
     with pytest.raises(ForgeError) as raised:
-        read_url(text)
+        parse_url(text)
     assert raised.value.message
 
 
@@ -91,7 +91,7 @@ def test_what_is_no_address_is_told_so(text: str):
         {f"x{number}": "a" * 7000 for number in range(5)},
     ],
 )
-def test_headers_that_are_not_the_callers_are_not_sent(headers: dict[str, str]):
+def test_reserved_headers_are_refused(headers: dict[str, str]):
     with pytest.raises(Unsendable):
         check_headers(headers)
 

@@ -35,29 +35,29 @@ def run(folder: Path, text: str, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_when_all_pass_none_is_tried_again(tmp_path: Path):
+def test_nothing_is_retried_when_all_pass(tmp_path: Path):
     code, said = run(tmp_path, "")
     assert (code, "tried again" in said) == (0, False)
 
 
-def test_one_that_passes_alone_is_named(tmp_path: Path):
+def test_test_that_passes_alone_is_named(tmp_path: Path):
     code, said = run(tmp_path, FAILS_ONCE)
     assert code == 0
     assert said.endswith("passed alone:\n  test_it.py::test_fails_once\n")
     assert "1 failed, 1 passed" in said
 
 
-def test_one_that_fails_twice_fails(tmp_path: Path):
+def test_repeated_failure_fails(tmp_path: Path):
     code, said = run(tmp_path, FAILS + FAILS_ONCE)
     assert (code, "tried again alone" in said, "Unsteady" in said) == (1, True, False)
 
 
-def test_many_failures_are_no_accident(tmp_path: Path):
+def test_many_failures_are_not_retried(tmp_path: Path):
     many = "\n".join(FAILS.replace("fails", f"fails_{number}") for number in range(4))
     code, said = run(tmp_path, many)
     assert (code, "tried again" in said) == (1, False)
 
 
-def test_what_is_no_failure_of_a_test_is_not_tried_again(tmp_path: Path):
+def test_other_failures_are_not_retried(tmp_path: Path):
     code, said = run(tmp_path, "", "--no-such-option")
     assert (code, "tried again" in said) == (4, False)

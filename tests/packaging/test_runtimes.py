@@ -59,7 +59,7 @@ def checkout(script, tmp_path: Path) -> Checkout:
     return Checkout(script, tmp_path)
 
 
-def test_they_are_built_once_and_again_when_a_source_changes(checkout: Checkout):
+def test_runtimes_are_built_once_and_when_a_source_changes(checkout: Checkout):
     assert not checkout.is_fresh
     checkout.refresh()
     checkout.refresh()
@@ -71,7 +71,7 @@ def test_they_are_built_once_and_again_when_a_source_changes(checkout: Checkout)
     assert checkout.built == ["js", "py"] * 2
 
 
-def test_what_is_built_says_what_it_is(checkout: Checkout):
+def test_built_runtime_describes_itself(checkout: Checkout):
     checkout.refresh()
     told = json.loads((checkout.root / "src/forge/skills/wasm/built/runtimes.json").read_text())
     assert {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 UV = Path(sys.executable).parent / "uv"
@@ -98,54 +98,54 @@ def stop(server: subprocess.Popen[bytes]) -> None:
         server.wait()
 
 
-def test_the_wheel_carries_the_web_app(wheel: Path):
+def test_wheel_contains_the_web_app(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert "forge/web/index.html" in names
     assert [name for name in names if re.fullmatch(r"forge/web/assets/.+\.js", name)]
 
 
-def test_the_wheel_carries_the_runtimes_of_skills_and_nothing_that_fits_one_machine_only(wheel: Path):
+def test_wheel_contains_portable_skill_runtimes(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         built = {name for name in archive.namelist() if name.startswith("forge/skills/wasm/built/")}
     assert built == {f"forge/skills/wasm/built/{name}" for name in ("js.wasm", "py.wasm", "runtimes.json")}
 
 
-def test_the_wheel_carries_nothing_of_the_checkout(wheel: Path):
+def test_wheel_contains_nothing_of_the_checkout(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"forge"}
 
 
-def test_the_page_opens_without_node(page: httpx2.Client):
+def test_web_app_needs_no_node(page: httpx2.Client):
     answer = page.get("/", headers=BROWSER)
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/html")
     assert 'id="root"' in answer.text
 
 
-def test_the_front_door_opens_for_whoever_takes_anything(page: httpx2.Client):
+def test_root_path_accepts_any_type(page: httpx2.Client):
     assert page.get("/").text == page.get("/", headers=BROWSER).text
     assert (page.head("/").status_code, page.get("/nope").status_code) == (200, 404)
 
 
-def test_a_deep_link_opens_the_same_page(page: httpx2.Client):
+def test_deep_link_serves_the_web_app(page: httpx2.Client):
     answer = page.get("/settings/keys", headers=BROWSER)
     assert (answer.status_code, answer.text) == (200, page.get("/", headers=BROWSER).text)
 
 
-def test_the_assets_the_page_names_are_served(page: httpx2.Client):
+def test_assets_of_the_page_are_served(page: httpx2.Client):
     assets = re.findall(r'(?:src|href)="(/assets/[^"]+)"', page.get("/", headers=BROWSER).text)
     assert assets
     assert {asset: page.get(asset).status_code for asset in assets} == dict.fromkeys(assets, 200)
 
 
-def test_an_unknown_api_path_is_a_json_404_even_for_a_browser(page: httpx2.Client):
+def test_unknown_api_path_is_a_json_404(page: httpx2.Client):
     answer = page.get("/api/v1/nope", headers=BROWSER)
     assert answer.status_code == 404
     assert "json" in answer.headers["content-type"]
     assert isinstance(answer.json(), dict)
 
 
-def test_a_missing_asset_is_a_404_and_not_the_page(page: httpx2.Client):
+def test_missing_asset_is_404(page: httpx2.Client):
     assert page.get("/assets/nope.js", headers=BROWSER).status_code == 404

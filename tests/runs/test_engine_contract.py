@@ -1,4 +1,4 @@
-"""What Forge relies on in DBOS, and the traps it steps around. A new release of DBOS has to pass here first."""
+"""Behavior of DBOS that Forge relies on or works around. A new release must pass these tests."""
 
 import asyncio
 import sqlite3
@@ -12,16 +12,16 @@ import pytest
 import sqlalchemy as sa
 from dbos._sys_db_sqlite import SQLiteSystemDatabase
 from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.kernel.clock import now
-from forge.runs import prompt_queue
+from forge.runs import dbos_patches
 from forge.runs.attempt import StepInfo
 from forge.runs.context import Call, RunContext
 from forge.runs.engine import ENGINE_VERSION, QUEUE, THREADS, Engine
 from forge.runs.models import GateOption, NewAnswer, Question, RunStatus
 from forge.runs.retention import Retention
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.schema import migrate
 
 QUESTION = Question(kind="test", title="Go on?", options=[GateOption(id="yes", label="Yes")])
@@ -86,7 +86,7 @@ async def test_a_replayed_run_gets_the_same_results_without_doing_anything_again
         assert (await engine.types(run.id)).count("step.started") == steps
 
 
-async def test_a_run_is_never_given_up_however_often_it_was_interrupted(store: Store):
+async def test_run_is_never_given_up_after_interruptions(store: Store):
     """DBOS gives up after 100 starts by default; deployments count as well."""
     asking = kind("asking", asks_in_the_middle)
     async with open_engine(store, asking) as engine:
@@ -149,7 +149,7 @@ async def test_old_runs_are_forgotten_with_everything_they_left(store: Store):
         assert await retention.sweep() == 0
 
 
-async def test_whoever_writes_gets_a_thread_while_the_engine_waits_to_write(store: Store):
+async def test_writer_gets_thread_while_engine_waits(store: Store):
     """All threads of the engine may wait for SQLite's write lock; its holder may need one to go on."""
     async with open_engine(store, kind("nothing", asks_in_the_middle)) as engine:
         run = await engine.start("nothing")
@@ -163,7 +163,7 @@ async def test_whoever_writes_gets_a_thread_while_the_engine_waits_to_write(stor
         await asyncio.gather(*waiting)
 
 
-async def test_an_account_is_not_told_for_ever_of_runs_that_are_gone(store: Store):
+async def test_old_account_events_are_deleted(store: Store):
     asking = kind("asking", asks_in_the_middle)
     async with open_engine(store, asking) as engine:
         run, stream = await engine.start("asking"), f"account:{ACCOUNT}"
@@ -217,12 +217,12 @@ async def test_a_child_is_kept_until_its_parent_has_ended(store: Store):
         assert await retention.sweep() == 1
 
 
-async def test_waiting_runs_on_sqlite_are_woken_by_the_cheap_poll(tmp_path: Any):
+async def test_waiting_runs_on_sqlite_are_woken_by_patched_poll(tmp_path: Any):
     """`sqlite_polling` replaces a private method of DBOS: this fails when it is not called any more."""
-    from forge.runs import sqlite_polling, workers
+    from forge.runs import dbos_patches, workers
 
     calls = 0
-    original = sqlite_polling._signal_waiters
+    original = dbos_patches._signal_waiters
 
     def counted(database: Any, connection: Any) -> None:
         nonlocal calls
@@ -231,7 +231,7 @@ async def test_waiting_runs_on_sqlite_are_woken_by_the_cheap_poll(tmp_path: Any)
 
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
-    sqlite_polling._signal_waiters = counted  # type: ignore[assignment]
+    dbos_patches._signal_waiters = counted  # type: ignore[assignment]
     try:
         async with open_engine(store, kind("asking", asks_in_the_middle)) as engine:
             run = await engine.start("asking")
@@ -239,34 +239,34 @@ async def test_waiting_runs_on_sqlite_are_woken_by_the_cheap_poll(tmp_path: Any)
             await engine.finished(run.id)
             before, started = calls, time.monotonic()
             await asyncio.sleep(1)  # fifty ticks
-            beats = (time.monotonic() - started) / workers.BEAT_S  # these do change something
+            beats = (time.monotonic() - started) / workers.HEARTBEAT_S  # these do change something
             few = beats + 5  # and the last words of the run
             assert (before > 0, calls - before <= few) == (True, True), "it polls although nothing changed"
     finally:
-        sqlite_polling._signal_waiters = original
+        dbos_patches._signal_waiters = original
         await store.close()
 
 
-async def test_messages_that_nobody_reads_do_not_slow_the_cheap_poll(tmp_path: Path):
+async def test_unread_messages_do_not_slow_polling(tmp_path: Path):
     """They pile up, and the poll looks for its own by an index of DBOS."""
-    from forge.runs import sqlite_polling
+    from forge.runs import dbos_patches
 
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
     async with open_engine(store, kind("asking", asks_in_the_middle)), store.read() as tx:
         raw = await tx.connection.get_raw_connection()
         plan = await raw.driver_connection.execute_fetchall(  # pyright: ignore[reportOptionalMemberAccess]
-            f"EXPLAIN QUERY PLAN {sqlite_polling._MESSAGES}", ('["one"]',)
+            f"EXPLAIN QUERY PLAN {dbos_patches._MESSAGES}", ('["one"]',)
         )
     await store.close()
     steps = [row[-1] for row in plan if "notifications" in row[-1]]
     assert [step.partition(" (")[2] for step in steps] == ["destination_uuid=?)"], steps
 
 
-async def test_an_idle_queue_on_sqlite_is_not_asked_and_a_new_run_is_found(
+async def test_idle_queue_on_sqlite_is_not_polled_and_new_run_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """`QuietQueue` stands before two methods of DBOS: this fails when they are not called any more."""
+    """`CachedQueue` wraps two methods of DBOS; this fails when they are no longer called."""
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
     asked: list[str] = []
@@ -289,10 +289,10 @@ async def test_an_idle_queue_on_sqlite_is_not_asked_and_a_new_run_is_found(
 
 
 async def test_a_run_starts_when_it_is_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """`PromptQueue` stands before a method of DBOS: without it a run waits for the next look into the queue."""
+    """`WakeableQueue` wraps a method of DBOS; without it a run waits for the next poll."""
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
-    monkeypatch.setattr(prompt_queue, "LOOK_S", 3600)
+    monkeypatch.setattr(dbos_patches, "MAX_QUEUE_WAIT_S", 3600)
     async with open_engine(store, kind("asking", asks_in_the_middle)) as engine:
         for _ in range(2):
             run = await engine.start("asking")

@@ -1,4 +1,4 @@
-"""A database that is away for a moment makes a run wait, and never fail."""
+"""Outages of the database make runs wait and never fail."""
 
 import asyncio
 import errno
@@ -17,14 +17,14 @@ from dbos import DBOS
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 from tests.support.engine import kind, open_engine
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.runs.attempt import Call, Retry, StepInfo
 from forge.runs.context import RunContext
-from forge.runs.ending import wait_for_end
+from forge.runs.journal import wait_for_end
 from forge.runs.models import RunStatus
-from forge.store import outage
-from forge.store.engine import Store
+from forge.store import database
+from forge.store.database import Store
 from forge.store.schema import migrate
 
 inside_a_run = ContextVar("inside_a_run", default=False)
@@ -33,7 +33,7 @@ inside_a_run = ContextVar("inside_a_run", default=False)
 @pytest.fixture
 def lost(store: Store, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Each statement of a run finds the database away when it is made for the first time."""
-    monkeypatch.setattr(outage, "FIRST_RETRY_S", 0.001)
+    monkeypatch.setattr(database, "FIRST_RETRY_S", 0.001)
     lost: set[str] = set()
 
     def lose(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
@@ -46,7 +46,7 @@ def lost(store: Store, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return lost
 
 
-async def test_no_statement_of_a_run_is_lost_with_the_connection(store: Store, lost: set[str]):
+async def test_lost_connection_loses_no_statement_of_a_run(store: Store, lost: set[str]):
     async def add(step: StepInfo, number: int) -> int:
         return number + 1
 
@@ -65,9 +65,7 @@ async def test_no_statement_of_a_run_is_lost_with_the_connection(store: Store, l
     assert [statement for statement in lost if statement.startswith("INSERT INTO runs")]
 
 
-async def test_a_step_that_finds_the_database_away_is_tried_again_whatever_its_retries_say(
-    store: Store, lost: set[str]
-):
+async def test_outage_retries_step_regardless_of_its_retry_policy(store: Store, lost: set[str]):
     async def look(step: StepInfo, word: str) -> list[Any]:
         async with store.read() as tx:
             return [(await tx.execute(sa.text(f"SELECT '{word}'"))).scalar_one(), step.attempt]
@@ -81,10 +79,10 @@ async def test_a_step_that_finds_the_database_away_is_tried_again_whatever_its_r
         ended = await engine.finished((await engine.start("looking")).id)
         problems = [fact.data["error"] for fact in await engine.history(ended.id) if fact.data.get("error")]
     assert (ended.status, ended.output) == (RunStatus.COMPLETED, [["alone", 2], ["beside", 2]])
-    assert {problem["message"] for problem in problems} == {"The database was away."}
+    assert {problem["message"] for problem in problems} == {"The database was unavailable."}
 
 
-async def test_whoever_waits_for_the_end_of_a_run_waits_for_the_database_too(store: Store, lost: set[str]):
+async def test_waiting_for_run_end_survives_outage(store: Store, lost: set[str]):
     async with open_engine(store, kind("seven", give_seven)) as engine:
         run = await engine.start("seven")
         inside_a_run.set(True)
@@ -139,7 +137,7 @@ async def test_a_full_disk_does_not_fail_a_run_where_the_engine_writes(file: Sto
     assert any("operation_outputs" in statement for statement in refused), refused
 
 
-async def test_an_engine_that_closes_no_longer_waits_for_a_full_disk(file: Store):
+async def test_closing_engine_stops_waiting_for_full_disk(file: Store):
     """A thread that went on trying would keep the process from ending. The run is as it was, for the next process."""
     refused = threading.Event()
 
@@ -168,7 +166,7 @@ async def test_an_engine_that_closes_no_longer_waits_for_a_full_disk(file: Store
     assert (ended.status, ended.output, ended.attempt) == (RunStatus.COMPLETED, 2, 2)
 
 
-async def test_a_step_that_finds_the_disk_full_says_so_and_is_tried_again(store: Store):
+async def test_full_disk_is_reported_and_step_is_retried(store: Store):
     async def write(step: StepInfo) -> int:
         if step.attempt == 1:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -191,7 +189,7 @@ async def give_seven(context: RunContext, given: Any) -> Any:
     return 7
 
 
-async def test_an_engine_ends_well_where_nothing_can_be_written(store: Store):
+async def test_engine_closes_cleanly_when_disk_is_full(store: Store):
     def refuse(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
         if statement.startswith("UPDATE workers"):
             refused.append(statement)
@@ -224,9 +222,7 @@ async def test_an_engine_whose_start_fails_leaves_nothing_behind(
         assert (await engine.finished((await engine.start("seven")).id)).output == 7
 
 
-async def test_an_engine_starts_although_its_connection_is_lost(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
+async def test_engine_starts_despite_lost_connection(store: Store, monkeypatch: pytest.MonkeyPatch):
     register, tries = DBOS.register_queue_async, 0
 
     async def lose_first(*args: Any, **more: Any) -> Any:

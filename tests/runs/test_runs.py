@@ -1,4 +1,4 @@
-"""What the code of a run can rely on."""
+"""Guarantees for run code."""
 
 import asyncio
 from datetime import timedelta
@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from tests.support.engine import ACCOUNT, kind, open_engine
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.errors import Conflict, Gone, Invalid, NotFound, Unavailable
 from forge.runs.attempt import StepInfo
 from forge.runs.context import Call, Retry, RunContext, StepFailed
 from forge.runs.models import GateOption, GateStatus, NewAnswer, Question, RunStatus
-from forge.store.engine import Store
+from forge.store.database import Store
 
 QUICK = Retry(attempts=3, first_delay_s=0.01)
 QUESTION = Question(
@@ -24,7 +24,7 @@ async def double(step: StepInfo, number: int) -> int:
     return number * 2
 
 
-async def test_a_run_goes_from_pending_to_completed_and_tells_its_story(store: Store):
+async def test_run_completes_with_all_events(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         return {"doubled": await context.step("double", double, given.number)}
 
@@ -83,7 +83,7 @@ async def test_a_failing_step_is_tried_again_and_then_gives_up(store: Store):
         assert (step.name, step.attempt, step.status.value) == ("flaky", 3, "failed")
 
 
-async def test_what_cannot_pass_by_itself_is_not_tried_again(store: Store):
+async def test_permanent_error_is_not_retried(store: Store):
     seen: list[int] = []
 
     async def wrong(step: StepInfo) -> None:
@@ -127,7 +127,7 @@ async def test_a_step_that_takes_too_long_is_ended(store: Store):
         assert ended.error is not None
         assert (ended.error.code, ended.error.message) == (
             "timeout",
-            "endless: It did not finish within 0.05 s.",
+            "endless: The step did not finish within 0.05 s.",
         )
 
 
@@ -165,7 +165,7 @@ async def test_a_gate_waits_for_the_first_answer_and_refuses_the_second(store: S
         assert (await engine.when(run.id, lambda run: True)).status is RunStatus.WAITING
         answer = NewAnswer(option="yes", comment="fine", shown_hash=gate.shown_hash)
 
-        with pytest.raises(Conflict, match="not what is asked"):
+        with pytest.raises(Conflict, match="question changed"):
             await engine.runs.answer(
                 ACCOUNT, gate.id, answer.model_copy(update={"shown_hash": "0" * 64}), by="me"
             )
@@ -183,7 +183,7 @@ async def test_a_gate_waits_for_the_first_answer_and_refuses_the_second(store: S
         assert (await engine.types(run.id)).count("gate.answered") == 1
 
 
-async def test_a_gate_that_nobody_answers_expires_which_is_not_a_refusal(store: Store):
+async def test_unanswered_gate_expires(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         gate = await context.ask(QUESTION, timeout=timedelta(seconds=0.2))
         return gate.status.value
@@ -198,7 +198,7 @@ async def test_a_gate_that_nobody_answers_expires_which_is_not_a_refusal(store: 
         assert (await engine.types(run.id))[-3:] == ["gate.expired", "run.resumed", "run.completed"]
 
 
-async def test_messages_arrive_in_order_also_before_anyone_waits(store: Store):
+async def test_messages_arrive_in_order_even_before_receive(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         await context.sleep(timedelta(milliseconds=100))
         got = [await context.receive("chat", timeout=timedelta(seconds=60)) for _ in range(5)]
@@ -243,7 +243,7 @@ async def test_a_child_reports_to_its_parent(store: Store):
 
 
 @pytest.mark.parametrize("where", ["step", "gate", "sleep", "message", "child"])
-async def test_cancel_stops_a_run_at_once_wherever_it_stands(store: Store, where: str):
+async def test_cancel_stops_run_in_any_state(store: Store, where: str):
     entered, interrupted = asyncio.Event(), asyncio.Event()
 
     async def endless(step: StepInfo) -> None:
@@ -302,7 +302,7 @@ async def _until_it_stands(engine: Any, run_id: str, where: str) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_a_failing_parent_takes_its_children_with_it(store: Store):
+async def test_failing_parent_cancels_its_children(store: Store):
     async def parent(context: RunContext, given: Any) -> Any:
         await context.child("unknown", {})
 
@@ -320,7 +320,7 @@ async def test_lists_are_paged_newest_first(store: Store):
         await engine.start("other")
         first = await engine.runs.find(ACCOUNT, kind="tiny", limit=3)
         assert first.next_cursor is not None
-        from forge.store.paging import Cursor
+        from forge.store.pagination import Cursor
 
         second = await engine.runs.find(
             ACCOUNT, kind="tiny", limit=3, cursor=Cursor.decode(first.next_cursor)
@@ -332,7 +332,7 @@ async def test_lists_are_paged_newest_first(store: Store):
 
 async def test_only_public_kinds_start_from_outside_and_their_input_is_checked(store: Store):
     async with open_engine(store) as engine:
-        with pytest.raises(Invalid, match="No run of kind 'nothing' can be started"):
+        with pytest.raises(Invalid, match="Runs of kind 'nothing' cannot be started"):
             await engine.start("nothing")
 
 

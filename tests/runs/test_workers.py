@@ -1,4 +1,4 @@
-"""Leases while the database is away, or somebody sets its clock."""
+"""Leases during outages and clock changes of the database."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -12,11 +12,11 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 from tests.conftest import NewDatabase
 from tests.support.engine import open_engine
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.runs import store as runs_store
 from forge.runs.tables import workers
-from forge.store.engine import Store
+from forge.store.database import Store
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +54,7 @@ async def beats(store: Store, times: int) -> None:
                 await asyncio.sleep(0.05)
 
 
-async def test_a_clock_that_is_set_forward_buries_nobody_who_lives(url: str):
+async def test_clock_set_forward_removes_no_live_worker(url: str):
     store = Store(url)
     async with open_engine(store):
         await beats(store, 8)  # no longer patient as after a start
@@ -66,7 +66,7 @@ async def test_a_clock_that_is_set_forward_buries_nobody_who_lives(url: str):
     await store.close()
 
 
-async def test_who_died_before_the_clock_was_set_back_is_found(url: str):
+async def test_dead_worker_is_found_after_clock_set_back(url: str):
     store = Store(url)
     async with open_engine(store):
         await add_worker(store, "dead")
@@ -77,7 +77,7 @@ async def test_who_died_before_the_clock_was_set_back_is_found(url: str):
     await store.close()
 
 
-async def test_an_outage_is_said_once_and_then_the_lease_goes_on(url: str, caplog: pytest.LogCaptureFixture):
+async def test_outage_is_logged_once_and_lease_continues(url: str, caplog: pytest.LogCaptureFixture):
     def lose(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
         if statement.startswith("UPDATE workers"):
             lost.append(statement)

@@ -755,7 +755,7 @@ def listen_for_others():
 
 @attack("network")
 def listen_without_an_address():
-    """The kernel chooses a port without asking anybody."""
+    """The kernel chooses a port without `bind`."""
     with socket.socket() as listener:
         return visited(listener)
 

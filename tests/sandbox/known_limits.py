@@ -1,9 +1,9 @@
-"""What each back end does not stop. `test_hostile.py` asserts it exactly: an attack that gets through and is not here
-fails, and so does one that is here and does not get through any more. `docs/sandbox.md` shows the same table."""
+"""Attacks that each backend does not stop. `test_hostile.py` asserts the exact list: it fails for an unlisted attack that
+succeeds and for a listed one that is stopped. `docs/sandbox.md` has the same table."""
 
 import os
 
-from forge.sandbox.landlock import landlock_abi
+from forge.sandbox.backends.landlock import landlock_abi
 
 BUBBLEWRAP: set[str] = set()
 

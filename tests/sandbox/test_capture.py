@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.sandbox.capture import Capture
 from forge.sandbox.models import Output
+from forge.sandbox.process.supervisor import Capture
 
 
 def captured(limit: int, *chunks: bytes) -> Output:
@@ -13,29 +13,29 @@ def captured(limit: int, *chunks: bytes) -> Output:
     return capture.output()
 
 
-def test_what_fits_is_kept_as_it_is():
+def test_output_within_limit_is_kept():
     assert captured(10, b"01234", b"56789") == Output("0123456789", 10, truncated=False)
 
 
-def test_head_and_tail_are_kept_and_the_gap_is_told():
+def test_head_and_tail_are_kept_with_gap_note():
     assert captured(4, b"ab", b"c" * 1000, b"yz") == Output(
         "ab\n[... 1000 bytes left out ...]\nyz", 1004, truncated=True
     )
 
 
 @pytest.mark.parametrize("limit", range(4, 16))
-def test_no_character_is_split(limit: int):
+def test_characters_are_not_split(limit: int):
     output = captured(limit, "äöü€😀".encode() * 20)
     assert output.truncated
     assert "\ufffd" not in output.text
 
 
-def test_bytes_that_are_no_text_are_replaced():
+def test_invalid_utf8_is_replaced():
     assert captured(10, b"a\xff\xfeb").text == "a\ufffd\ufffdb"
 
 
 @given(st.lists(st.binary(max_size=50)), st.integers(2, 100))
-def test_memory_and_sizes_hold_for_anything(chunks: list[bytes], limit: int):
+def test_capture_is_bounded_for_any_input(chunks: list[bytes], limit: int):
     data = b"".join(chunks)
     output = captured(limit, *chunks)
     assert output.total_bytes == len(data)

@@ -1,4 +1,4 @@
-"""The gateway against a registry of our own: what it lets through, what it refuses, what it keeps to itself."""
+"""Registry gateway in front of a local registry: allowed, refused and hidden data."""
 
 import asyncio
 import json
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import httpx2
 import pytest
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
-from forge.sandbox.gateway import Gateway
-from forge.sandbox.upstreams import Upstream, Upstreams
+from forge.sandbox.registry_gateway.gateway import Gateway
+from forge.sandbox.registry_gateway.upstreams import Upstream, Upstreams
 
 WHEEL = b"wheel" * 1000
 TARBALL = b"tarball" * 1000
@@ -93,7 +93,7 @@ async def there() -> AsyncIterator[Open]:
         yield found
 
 
-async def test_a_wheel_comes_through_its_page(there: Open):
+async def test_wheel_is_fetched_through_index_page(there: Open):
     page = (await there.get(f"{there.env['PIP_INDEX_URL']}six/")).json()
     url = page["files"][0]["url"]
     assert url.startswith(there.env["PIP_INDEX_URL"])
@@ -102,7 +102,7 @@ async def test_a_wheel_comes_through_its_page(there: Open):
     assert there.gateway.fetched == ("six-1.whl", "six-1.whl.metadata")
 
 
-async def test_an_old_index_works_too():
+async def test_html_index_is_supported():
     async with opened(Registry(html=True)) as there:
         page = (await there.get(f"{there.env['PIP_INDEX_URL']}six/")).text
         url = page.split('href="')[1].split('"')[0]
@@ -112,7 +112,7 @@ async def test_an_old_index_works_too():
 
 
 @pytest.mark.parametrize("name", ["pad", "@me%2fpad"])
-async def test_a_tarball_comes_through_its_package(there: Open, name: str):
+async def test_tarball_is_fetched_through_package_metadata(there: Open, name: str):
     package = (await there.get(f"{there.env['npm_config_registry']}{name}")).json()
     url = package["versions"]["1"]["dist"]["tarball"]
     assert url.startswith(there.env["npm_config_registry"])
@@ -120,18 +120,18 @@ async def test_a_tarball_comes_through_its_package(there: Open, name: str):
     assert there.gateway.fetched == ("pad-1.tgz",)
 
 
-async def test_a_tarball_named_by_a_lock_file_comes_through(there: Open):
+async def test_tarball_from_lock_file_is_fetched(there: Open):
     assert (await there.get(f"{there.env['npm_config_registry']}pad/-/pad-1.tgz")).content == TARBALL
 
 
-async def test_what_signs_in_goes_up_and_never_down(there: Open):
+async def test_credentials_are_sent_upstream_only(there: Open):
     response = await there.get(f"{there.env['PIP_INDEX_URL']}six/", headers={"Authorization": "Basic mine"})
     _, _, headers = there.registry.asked[-1]
     assert headers["authorization"] == "Basic hush"
     assert "hush" not in response.text + str(response.headers) + str(there.env)
 
 
-async def test_the_command_sends_no_header_up(there: Open):
+async def test_request_headers_are_not_forwarded(there: Open):
     await there.get(f"{there.env['PIP_INDEX_URL']}six/", headers={"X-Loot": "loot", "Cookie": "loot"})
     assert "loot" not in str(there.registry.asked)
 
@@ -171,7 +171,7 @@ async def raw(port: int, request: str) -> str:
         "GET " + "x" * 20_000 + " HTTP/1.1",
     ],
 )
-async def test_everything_else_is_refused_and_asks_nobody(there: Open, request_line: str):
+async def test_other_requests_are_refused_without_upstream_call(there: Open, request_line: str):
     base = (
         there.env["npm_config_registry"].removeprefix(f"http://127.0.0.1:{there.port}").removesuffix("/npm/")
     )
@@ -180,7 +180,7 @@ async def test_everything_else_is_refused_and_asks_nobody(there: Open, request_l
     assert there.registry.asked == []
 
 
-async def test_a_registry_that_is_away_is_told_as_such():
+async def test_unreachable_registry_returns_bad_gateway():
     async with opened(Registry()) as there:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             nobody = taken.getsockname()[1]
@@ -189,11 +189,11 @@ async def test_a_registry_that_is_away_is_told_as_such():
         assert (await there.get(f"{there.env['npm_config_registry']}pad")).status_code == 404
 
 
-def test_secrets_of_an_upstream_are_not_printed():
+def test_upstream_credentials_are_hidden_in_repr():
     assert "hush" not in repr(Upstream("https://x", "Basic hush"))
 
 
-def test_another_host_is_not_signed_in_at():
+def test_credentials_are_not_sent_to_other_hosts():
     upstream = Upstream("https://index.example/simple", "Basic hush")
     assert upstream.headers_for("https://files.example/six.whl") == {}
     assert upstream.headers_for("http://index.example/six.whl") == {}

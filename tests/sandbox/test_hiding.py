@@ -1,4 +1,4 @@
-"""Commands that take more than they may and hide it from those who count."""
+"""Commands that exceed limits and hide it from the supervisor."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ def hiding(script: str) -> tuple[str, str, str]:
     return PYTHON, "-c", START + textwrap.dedent(script) + "\ntime.sleep(10)"
 
 
-async def test_shared_memory_out_of_the_page_tables_counts(run: Run):
+async def test_unmapped_shared_memory_counts(run: Run):
     script = """
         held = []
         for _ in range(10):
@@ -40,7 +40,7 @@ async def test_shared_memory_out_of_the_page_tables_counts(run: Run):
     assert (await run(*hiding(script), limits=SMALL)).end is End.MEMORY
 
 
-async def test_shared_memory_that_was_never_touched_does_not_count(run: Run):
+async def test_untouched_shared_memory_does_not_count(run: Run):
     script = "held = mmap.mmap(-1, 1 << 30); time.sleep(0.3); os._exit(0)"
     assert (await run(*hiding(script), limits=SMALL)).end is End.EXITED
 
@@ -56,7 +56,7 @@ async def test_deleted_files_that_are_only_mapped_count(run: Run):
     assert (await run(*hiding(script), limits=SMALL)).end is End.DISK
 
 
-async def test_deleted_files_on_their_way_count(run: Run):
+async def test_deleted_files_in_flight_count(run: Run):
     script = """
         here, there = socket.socketpair()
         for _ in range(10):
@@ -90,7 +90,7 @@ async def test_files_too_deep_for_a_path_are_numbered_too(run: Run):
     assert (await run(*hiding(script), limits=SMALL)).end is End.INODES
 
 
-async def test_files_in_a_folder_that_cannot_be_looked_into_count(run: Run, workdir: Path):
+async def test_files_in_unreadable_folder_count(run: Run, workdir: Path):
     script = """
         os.mkdir("closed")
         os.chmod("closed", 0o300)
@@ -128,8 +128,8 @@ async def test_counting_many_files_does_not_keep_memory_from_being_counted(run: 
         assert (await task).end is End.MEMORY
 
 
-async def test_somebody_who_deletes_meanwhile_does_not_hide_it(run: Run, workdir: Path):
-    """The file system says that more is free than before; the folder tells otherwise."""
+async def test_concurrent_deletion_does_not_hide_growth(run: Run, workdir: Path):
+    """Free space of the file system increases although the folder grows."""
     ballast = workdir.parent / "ballast"
     with ballast.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, 64 << 20)

@@ -1,4 +1,4 @@
-"""Projects whose tools run code nobody asked for: test runners, package managers, git, the interpreter itself."""
+"""Projects with hooks that execute code: test runners, package managers, git, the interpreter."""
 
 import json
 import shutil

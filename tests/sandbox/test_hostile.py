@@ -1,4 +1,4 @@
-"""Hostile code of every kind, against every back end that works here. What gets through must be a known limit."""
+"""Attacks on every backend that works on this machine. Successful ones must be known limits."""
 
 import ast
 import asyncio
@@ -13,11 +13,11 @@ from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, TOOLS, WORKING, mak
 from tests.sandbox.known_limits import depends_on_machine, known_limits
 from tests.sandbox.world import visitor, world
 
-from forge.sandbox.backends import candidates
+from forge.sandbox.backends.backend import Backend
 from forge.sandbox.models import Command, Level, Network
-from forge.sandbox.registry import Registries
-from forge.sandbox.sandbox import Sandbox
-from forge.sandbox.upstreams import Upstream, Upstreams
+from forge.sandbox.registry_gateway.access import Registries
+from forge.sandbox.registry_gateway.upstreams import Upstream, Upstreams
+from forge.sandbox.sandboxes import candidates
 
 PROTECTED = (".git", ".protected")
 
@@ -61,14 +61,14 @@ def attack(
         return told | dict.fromkeys(there.escapes(), "escaped")
 
 
-def with_a_registry(backend: str) -> Sandbox:
+def with_a_registry(backend: str) -> Backend:
     """One that never answers."""
     registries = Registries(Upstreams((Upstream("http://127.0.0.1:1/simple"),), None))
     return next(each for each in candidates(registries) if each.name == backend).make(Level.PARTIAL)
 
 
 @pytest.mark.parametrize(("backend", "name"), CASES)
-def test_it_is_blocked_or_a_known_limit(backend: str, name: str):
+def test_attack_is_blocked_or_a_known_limit(backend: str, name: str):
     found = results(backend, ATTACKS[name])[name]
     if found == "absent":
         pytest.skip("there is nothing to attack on this machine")
@@ -77,13 +77,13 @@ def test_it_is_blocked_or_a_known_limit(backend: str, name: str):
 
 
 @pytest.mark.parametrize("backend", ISOLATING)
-def test_the_door_to_the_registry_is_the_only_one(backend: str):
+def test_only_the_registry_gateway_is_reachable(backend: str):
     told = attack(backend, "network", network=Network.REGISTRY)
     assert {name for name, found in told.items() if found == "escaped"} == set()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="the others ran as an ordinary user already")
-def test_an_owner_who_is_not_root_is_as_safe():
+def test_attacks_as_other_owner_are_blocked():
     """A platform that runs as root steps down to the owner of the work tree."""
     escaped: set[str] = set()
     for group in set(ATTACKS.values()):

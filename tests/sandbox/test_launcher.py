@@ -1,4 +1,4 @@
-"""The process that Landlock and plain commands have for a parent, when it is told to end at a bad moment."""
+"""The launcher when it is terminated at a critical moment."""
 
 import signal
 import textwrap
@@ -8,11 +8,11 @@ import pytest
 from tests.sandbox.conftest import WORKING, make, runner
 from tests.sandbox.test_running import processes_with
 
-from forge.sandbox import launched
+from forge.sandbox.backends import launched_process
 
 
 @pytest.mark.parametrize("backend", [name for name in WORKING if name in {"landlock", "plain"}])
-async def test_a_launcher_that_is_told_to_end_right_after_its_start_takes_the_command_with_it(
+async def test_launcher_killed_right_after_start_takes_command_with_it(
     backend: str, workdir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     hasty = f"""
@@ -25,10 +25,10 @@ async def test_a_launcher_that_is_told_to_end_right_after_its_start_takes_the_co
                 os.kill(os.getpid(), signal.SIGTERM)
             return child
         os.fork = told_to_end_after_it
-        runpy.run_path({str(launched.FILE)!r}, run_name="__main__")
+        runpy.run_path({str(launched_process.LAUNCHER_FILE)!r}, run_name="__main__")
     """
     (tmp_path / "hasty.py").write_text(textwrap.dedent(hasty))
-    monkeypatch.setattr(launched, "FILE", tmp_path / "hasty.py")
+    monkeypatch.setattr(launched_process, "LAUNCHER_FILE", tmp_path / "hasty.py")
     outcome = await runner(make(backend), workdir)("sh", "-c", "touch started; exec sleep 77.25")
     assert outcome.exit_code == 128 + signal.SIGKILL
     assert processes_with("77.25") == []

@@ -1,4 +1,4 @@
-"""Commands, names and folders that are unusual, up to what the kernel does not take."""
+"""Unusual commands, names and folders, up to the limits of the kernel."""
 
 import os
 import tempfile
@@ -11,8 +11,8 @@ import pytest
 from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, Run, make
 
 from forge.errors import Invalid
+from forge.sandbox.backends.backend import Backend
 from forge.sandbox.models import Command, End
-from forge.sandbox.sandbox import Sandbox
 
 AS_USER = pytest.mark.skipif(os.getuid() == 0, reason="root may enter and write everything")
 
@@ -27,13 +27,13 @@ def closed(folder: Path, mode: int) -> Iterator[None]:
 @pytest.mark.parametrize(
     "argv", [("echo", "x" * 200_000), ("echo", *["y" * 1000] * 3000)], ids=["one", "many"]
 )
-async def test_arguments_that_are_too_long_are_told(run: Run, argv: tuple[str, ...]):
+async def test_too_long_arguments_are_reported(run: Run, argv: tuple[str, ...]):
     outcome = await run(*argv)
     assert (outcome.end, outcome.exit_code) == (End.NOT_STARTED, None)
     assert "Argument list too long" in outcome.stderr.text
 
 
-async def test_bytes_that_are_no_text_reach_the_program(sandbox: Sandbox, tmp_path: Path):
+async def test_non_utf8_arguments_reach_the_program(sandbox: Backend, tmp_path: Path):
     workdir = tmp_path / os.fsdecode(b"\xff\xfe")
     workdir.mkdir()
     argv = ("sh", "-c", 'printf "%s" "$1$GIVEN" > out', "sh", "\udc80")
@@ -42,12 +42,12 @@ async def test_bytes_that_are_no_text_reach_the_program(sandbox: Sandbox, tmp_pa
     assert (workdir / "out").read_bytes() == b"\x80\x81"
 
 
-async def test_a_program_whose_name_is_no_text_is_told(run: Run):
+async def test_program_with_non_utf8_name_is_reported(run: Run):
     assert (await run("no-\udcff-program")).end is End.NOT_STARTED
 
 
 @pytest.mark.parametrize("name", ["rechnungspruefüng.sh", "\udcff.sh", "a\rThreads: x.sh"])
-async def test_a_process_whose_name_is_no_text_is_watched_like_any_other(run: Run, workdir: Path, name: str):
+async def test_process_with_non_utf8_name_is_supervised(run: Run, workdir: Path, name: str):
     """The kernel keeps the first 15 bytes of it, in the first case up to the middle of a character."""
     (workdir / name).write_text("#!/bin/sh\nsleep 0.2\necho done\n")
     (workdir / name).chmod(0o755)
@@ -55,7 +55,7 @@ async def test_a_process_whose_name_is_no_text_is_watched_like_any_other(run: Ru
     assert (outcome.exit_code, outcome.stdout.text) == (0, "done\n"), outcome
 
 
-async def test_a_folder_that_leads_to_itself_is_refused(sandbox: Sandbox, tmp_path: Path):
+async def test_link_loop_is_refused(sandbox: Backend, tmp_path: Path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     with pytest.raises(Invalid):
         await sandbox.run(Command(("true",), tmp_path / "loop", QUICK))
@@ -63,7 +63,7 @@ async def test_a_folder_that_leads_to_itself_is_refused(sandbox: Sandbox, tmp_pa
 
 @AS_USER
 @pytest.mark.parametrize("mode", [0o000, 0o600])
-async def test_a_folder_that_cannot_be_entered_is_refused(sandbox: Sandbox, workdir: Path, mode: int):
+async def test_a_folder_that_cannot_be_entered_is_refused(sandbox: Backend, workdir: Path, mode: int):
     (workdir / "inside").mkdir()
     for folder in (workdir, workdir / "inside"):
         with closed(workdir, mode), pytest.raises(Invalid):
@@ -77,7 +77,7 @@ async def test_a_folder_in_which_nothing_can_be_protected_is_refused(backend: st
         await make(backend).run(Command(("true",), workdir, QUICK))
 
 
-async def test_nothing_is_left_of_its_home(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_temporary_home_is_removed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     homes = tmp_path / "homes"
     homes.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(homes))

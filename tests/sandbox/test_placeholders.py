@@ -1,4 +1,4 @@
-"""Protected names that are absent stay absent: also when several processes work in one folder, and one of them dies."""
+"""Placeholders of missing protected names, with several processes in one folder of which one dies."""
 
 import asyncio
 import os
@@ -22,9 +22,9 @@ ADD_HOOK = "mkdir -p .git/hooks && touch .git/hooks/pre-commit"
 PLATFORM = """
     import asyncio, sys
     from pathlib import Path
-    from forge.sandbox.backends import candidates
+    from forge.sandbox.sandboxes import candidates
     from forge.sandbox.models import Command, Level
-    from forge.sandbox.registry import Registries
+    from forge.sandbox.registry_gateway.access import Registries
     [candidate, *_] = [each for each in candidates(Registries()) if each.name == "bubblewrap"]
     asyncio.run(candidate.make(Level.NONE).run(Command(("sh", "-c", sys.argv[2]), Path(sys.argv[1]))))
 """
@@ -49,7 +49,7 @@ def another_platform(workdir: Path, script: str) -> Iterator["subprocess.Popen[b
             platform.kill()
 
 
-async def test_a_missing_name_stays_protected_when_the_process_that_came_first_ends(run: Run, workdir: Path):
+async def test_placeholder_survives_end_of_first_process(run: Run, workdir: Path):
     with another_platform(workdir, waiting_for("end", "first")) as platform:
         await until((workdir / "first").exists)
         second = asyncio.create_task(run("sh", "-c", f"{waiting_for('go', 'second')}; {ADD_HOOK}"))  # type: ignore[arg-type]
@@ -62,7 +62,7 @@ async def test_a_missing_name_stays_protected_when_the_process_that_came_first_e
     assert not (workdir / ".git").exists()
 
 
-async def test_what_a_killed_process_left_is_taken_away_by_the_next_command(run: Run, workdir: Path):
+async def test_placeholder_of_killed_process_is_removed(run: Run, workdir: Path):
     with another_platform(workdir, waiting_for("never", "started")) as platform:
         await until((workdir / "started").exists)
         os.kill(platform.pid, signal.SIGKILL)
@@ -72,13 +72,13 @@ async def test_what_a_killed_process_left_is_taken_away_by_the_next_command(run:
     assert not (workdir / ".git").exists()
 
 
-async def test_commands_that_come_and_go_at_once_find_it_protected(run: Run, workdir: Path):
+async def test_concurrent_commands_are_protected(run: Run, workdir: Path):
     outcomes = await asyncio.gather(*(run("sh", "-c", ADD_HOOK) for _ in range(10)))
     assert all("Read-only file system" in outcome.stderr.text for outcome in outcomes)
     assert not (workdir / ".git").exists()
 
 
-async def test_what_somebody_puts_there_meanwhile_stays(run: Run, workdir: Path):
+async def test_concurrently_created_content_is_kept(run: Run, workdir: Path):
     command = asyncio.create_task(run("sh", "-c", waiting_for("end", "started")))  # type: ignore[arg-type]
     await until((workdir / "started").exists)
     (workdir / ".git/HEAD").touch()
@@ -87,7 +87,7 @@ async def test_what_somebody_puts_there_meanwhile_stays(run: Run, workdir: Path)
     assert files_in(workdir / ".git") == [workdir / ".git/HEAD"]
 
 
-async def test_an_empty_folder_with_another_name_stays(workdir: Path):
+async def test_empty_folder_with_other_name_is_kept(workdir: Path):
     (workdir / "evidence").mkdir()
     command = Command(("touch", "evidence/forged"), workdir, QUICK, protected=(".git", "evidence", "none"))
     outcome = await make("bubblewrap").run(command)
@@ -95,7 +95,7 @@ async def test_an_empty_folder_with_another_name_stays(workdir: Path):
     assert files_in(workdir) == [workdir / "evidence"]
 
 
-async def test_a_file_that_says_where_the_repository_is_stays(run: Run, workdir: Path):
+async def test_git_file_is_kept(run: Run, workdir: Path):
     (workdir / ".git").write_text("gitdir: elsewhere\n")
     assert (await run("sh", "-c", "echo x > .git")).exit_code != 0
     assert (workdir / ".git").read_text() == "gitdir: elsewhere\n"

@@ -1,4 +1,4 @@
-"""Installing packages through the gateway, for real, from whatever registries pip and npm are configured for here."""
+"""Install packages through the gateway from the registries that pip and npm are configured for."""
 
 import shutil
 from dataclasses import replace
@@ -9,9 +9,9 @@ import httpx2
 import pytest
 from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, Run, make
 
+from forge.sandbox.backends.backend import Backend
 from forge.sandbox.models import Network
-from forge.sandbox.sandbox import Sandbox
-from forge.sandbox.upstreams import Upstreams, read_upstreams
+from forge.sandbox.registry_gateway.upstreams import Upstreams, read_upstreams
 
 PATIENT = replace(QUICK, timeout_s=120, memory_bytes=2 << 30, processes=128)
 
@@ -42,7 +42,7 @@ def npm_upstream() -> None:
 
 
 @pytest.fixture
-def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+def sandbox(request: pytest.FixtureRequest) -> Backend:
     return make(request.param)
 
 
@@ -70,7 +70,7 @@ async def test_npm_installs_through_the_gateway(run: Run, workdir: Path):
 
 
 @pytest.mark.usefixtures("pip_upstream")
-async def test_nothing_but_the_gateway_can_be_reached(run: Run):
+async def test_only_the_gateway_is_reachable(run: Run):
     script = f"""
 import socket, urllib.parse
 host = urllib.parse.urlsplit({upstreams().pip[0].url!r}).hostname

@@ -1,4 +1,4 @@
-"""What every back end does alike: run, limit, report, cancel, leave nothing behind."""
+"""Behavior of all backends: run, limit, report, cancel, clean up."""
 
 import asyncio
 import os
@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, TOOLS, Run, make, runner
-from tests.support.loop import watch_loop
-from tests.support.patience import PATIENCE_S
+from tests.support.loop_watch import watch_loop
+from tests.support.timeouts import PATIENCE_S
 
 from forge.errors import Invalid
+from forge.sandbox.backends.backend import Backend
 from forge.sandbox.models import Command, End, Limits, Network, Output
-from forge.sandbox.sandbox import Sandbox
 
 NOBODY = 65534
 MANY = 1100
@@ -53,7 +53,7 @@ async def until(condition: object, timeout_s: float = PATIENCE_S) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_output_exit_code_level_and_name_are_told(run: Run, sandbox: Sandbox):
+async def test_outcome_has_output_exit_code_level_and_backend(run: Run, sandbox: Backend):
     outcome = await run("sh", "-c", "echo out; echo err >&2; exit 3")
     assert outcome == replace(
         outcome,
@@ -68,14 +68,14 @@ async def test_output_exit_code_level_and_name_are_told(run: Run, sandbox: Sandb
     assert outcome.duration_ms > 0
 
 
-async def test_arguments_are_never_read_by_a_shell(run: Run, workdir: Path):
+async def test_arguments_are_not_interpreted_by_a_shell(run: Run, workdir: Path):
     given = ("$HOME", "`id`", "; touch gotcha", "a b", "", "*", "ä😀", "-n", "--", "\n")
     outcome = await run(PYTHON, "-c", "import sys; print(sys.argv[1:])", *given)
     assert outcome.stdout.text == f"{list(given)}\n"
     assert files_in(workdir) == []
 
 
-async def test_a_program_that_is_not_there_is_told(run: Run):
+async def test_missing_program_is_reported(run: Run):
     outcome = await run("there-is-no-such-program")
     assert (outcome.end, outcome.exit_code) == (End.NOT_STARTED, None)
     assert "there-is-no-such-program" in outcome.stderr.text
@@ -165,7 +165,7 @@ async def test_processor_time_is_limited(run: Run):
     assert outcome.end is End.CPU
 
 
-async def test_a_fork_bomb_does_not_go_off(run: Run):
+async def test_fork_bomb_is_stopped(run: Run):
     script = """
         import os, time
         made = 0
@@ -214,7 +214,7 @@ async def test_temporary_files_are_bounded(run: Run):
     assert "all of it" not in outcome.stdout.text
 
 
-async def test_who_ignores_every_signal_dies_too(run: Run):
+async def test_process_that_ignores_signals_is_killed(run: Run):
     script = """
         import os, signal, time
         for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
@@ -235,7 +235,7 @@ async def test_several_commands_run_at_once(run: Run):
     assert [outcome.stdout.text for outcome in outcomes] == [f"{n}\n" for n in range(6)]
 
 
-async def test_a_cancelled_command_is_dead_before_the_cancellation_leaves(run: Run, workdir: Path):
+async def test_cancelled_command_is_dead_when_cancel_returns(run: Run, workdir: Path):
     task = asyncio.create_task(run("sh", "-c", "sleep 73.25 & touch started; sleep 73.25"))  # type: ignore[arg-type]
     await until((workdir / "started").exists)
     task.cancel()
@@ -262,13 +262,13 @@ async def test_the_event_loop_stays_free_while_output_floods(run: Run):
     assert use.longest_s < 0.5
 
 
-async def test_a_killed_platform_takes_its_commands_with_it(sandbox: Sandbox, workdir: Path):
+async def test_a_killed_platform_takes_its_commands_with_it(sandbox: Backend, workdir: Path):
     code = f"""
         import asyncio
         from pathlib import Path
-        from forge.sandbox.backends import candidates
+        from forge.sandbox.sandboxes import candidates
         from forge.sandbox.models import Command, Level
-        from forge.sandbox.registry import Registries
+        from forge.sandbox.registry_gateway.access import Registries
         [candidate, *_] = [each for each in candidates(Registries()) if each.name == {sandbox.name!r}]
         argv = ("sh", "-c", "setsid sleep 75.25 & touch started; sleep 75.25")
         asyncio.run(candidate.make(Level.NONE).run(Command(argv, Path({str(workdir)!r}))))
@@ -284,7 +284,7 @@ async def test_a_killed_platform_takes_its_commands_with_it(sandbox: Sandbox, wo
     await until(lambda: processes_with("75.25") == [] and not any(homes.iterdir()))
 
 
-async def test_nothing_of_the_environment_is_inherited(run: Run, monkeypatch: pytest.MonkeyPatch):
+async def test_environment_is_not_inherited(run: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FORGE_CANARY", "seen")
     outcome = await run("env", env={"GIVEN": "1"})
     names = {line.partition("=")[0] for line in outcome.stdout.text.splitlines()}
@@ -341,9 +341,7 @@ async def test_a_platform_with_many_open_files_runs_commands_and_ends_them(run: 
         ({"protected": ("link",)}, "protected"),
     ],
 )
-async def test_commands_that_cannot_be_meant_are_refused(
-    workdir: Path, change: dict[str, object], field: str
-):
+async def test_invalid_commands_are_refused(workdir: Path, change: dict[str, object], field: str):
     (workdir / "link").symlink_to("/etc")
     command = replace(Command(("true",), workdir), **change)  # type: ignore[arg-type]
     with pytest.raises(Invalid) as refused:
@@ -352,7 +350,7 @@ async def test_commands_that_cannot_be_meant_are_refused(
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
-async def test_root_becomes_the_owner_of_the_work_tree(sandbox: Sandbox):
+async def test_root_becomes_the_owner_of_the_work_tree(sandbox: Backend):
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as name:

@@ -1,4 +1,4 @@
-"""Folders that are swapped for links, by a command around them, between the moment they are checked and used."""
+"""Folders that are replaced by links between check and use."""
 
 import subprocess
 from pathlib import Path
@@ -9,8 +9,8 @@ from tests.sandbox.conftest import ISOLATING, QUICK, make
 from tests.sandbox.test_running import files_in
 
 from forge.errors import Invalid
-from forge.sandbox import bubblewrap, bwrap_process
-from forge.sandbox.binding import takes_descriptors
+from forge.sandbox.backends import bubblewrap
+from forge.sandbox.backends.root_filesystem import takes_descriptors
 from forge.sandbox.models import Command
 
 pytestmark = pytest.mark.skipif(
@@ -41,13 +41,13 @@ def before(call: Any, swapping: Any) -> Any:
     return wrapped
 
 
-async def test_a_work_tree_that_is_a_link_is_refused(tmp_path: Path, secret: Path):
+async def test_linked_work_tree_is_refused(tmp_path: Path, secret: Path):
     (tmp_path / "link").symlink_to(secret)
     with pytest.raises(Invalid):
         await make("bubblewrap").run(Command(READ, tmp_path / "link", QUICK))
 
 
-async def test_a_work_tree_swapped_after_it_was_checked_is_refused(
+async def test_work_tree_swapped_after_check_is_refused(
     workdir: Path, secret: Path, monkeypatch: pytest.MonkeyPatch
 ):
     swapped = before(bubblewrap.BwrapProcess, lambda: swap(workdir, secret))
@@ -57,7 +57,7 @@ async def test_a_work_tree_swapped_after_it_was_checked_is_refused(
     assert files_in(secret) == [secret / "key"]
 
 
-async def test_a_folder_above_swapped_after_it_was_checked_is_refused(
+async def test_parent_folder_swapped_after_check_is_refused(
     workdir: Path, secret: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (workdir / "nested").mkdir()
@@ -68,7 +68,7 @@ async def test_a_folder_above_swapped_after_it_was_checked_is_refused(
         await make("bubblewrap").run(Command(READ, workdir / "nested", QUICK))
 
 
-async def test_a_work_tree_swapped_while_it_starts_stays_what_it_was(
+async def test_work_tree_swapped_during_start_is_not_followed(
     workdir: Path, secret: Path, monkeypatch: pytest.MonkeyPatch
 ):
     class Swapped(subprocess.Popen[bytes]):
@@ -78,7 +78,7 @@ async def test_a_work_tree_swapped_while_it_starts_stays_what_it_was(
 
     sandbox = make("bubblewrap")
     await sandbox.run(Command(("true",), workdir, QUICK))
-    monkeypatch.setattr(bwrap_process.subprocess, "Popen", Swapped)
+    monkeypatch.setattr(bubblewrap.subprocess, "Popen", Swapped)
     outcome = await sandbox.run(Command(READ, workdir, QUICK))
     assert "told" not in outcome.stdout.text
     assert files_in(secret) == [secret / "key"]

@@ -1,11 +1,11 @@
-"""Where packages come from is what pip and npm say, on this machine and now."""
+"""Upstream registries as configured for pip and npm."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 
-from forge.sandbox.upstreams import Upstream, read_upstreams
+from forge.sandbox.registry_gateway.upstreams import Upstream, read_upstreams
 
 
 @pytest.fixture(autouse=True)
@@ -25,9 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_variables_win_over_files_and_name_and_password_are_taken_out(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_variables_override_files_and_credentials_are_removed(home: Path, monkeypatch: pytest.MonkeyPatch):
     (home / ".config/pip").mkdir(parents=True)
     (home / ".config/pip/pip.conf").write_text(
         "[global]\nindex-url = https://file.example/simple\nextra-index-url = https://more.example/x file:///here\n"
@@ -42,19 +40,19 @@ def test_variables_win_over_files_and_name_and_password_are_taken_out(
     assert found.certificates == "/somewhere.pem"
 
 
-def test_netrc_signs_in(home: Path, monkeypatch: pytest.MonkeyPatch):
+def test_netrc_credentials_are_used(home: Path, monkeypatch: pytest.MonkeyPatch):
     (home / ".netrc").write_text("machine index.example login me password hush\n")
     (home / ".netrc").chmod(0o600)
     monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
     assert read_upstreams().pip[0].authorization == "Basic bWU6aHVzaA=="
 
 
-def test_without_configuration_pip_knows_its_own_index():
+def test_pip_default_index_is_used_without_configuration():
     assert read_upstreams().pip[0].url.startswith("https://")
 
 
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
-def test_npm_says_its_registry_and_its_file_the_token(home: Path, monkeypatch: pytest.MonkeyPatch):
+def test_npm_registry_and_token_are_read(home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SOME_TOKEN", "hush")
     (home / ".npmrc").write_text(
         "registry=https://npm.example/all/\n//other.example/:_authToken=no\n"

@@ -1,4 +1,4 @@
-"""A small machine to attack: a home with secrets, Forge's data, another workspace, sockets, another process."""
+"""Targets of attacks: a home with secrets, Forge's data, another workspace, sockets, another process."""
 
 import ctypes
 import json
@@ -79,7 +79,7 @@ class World:
             os.chown(path, owner, owner)
 
     def escapes(self) -> set[str]:
-        """What was seen out here, whatever was said in there."""
+        """Effects observed outside, independent of what the attack reports."""
         found: set[str] = set()
         with suppress(BlockingIOError):
             self.listeners["udp"].recv(1)
@@ -113,7 +113,7 @@ def world() -> Iterator[World]:
 
 @contextmanager
 def visitor(workdir: Path) -> Iterator[None]:
-    """Somebody outside who connects to whatever says that it listens."""
+    """Connect from outside to every port that an attack reports to listen on."""
     ends = threading.Event()
 
     def visit() -> None:

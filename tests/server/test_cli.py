@@ -14,13 +14,13 @@ from forge.cli import COMMANDS
 BIN = Path(sys.executable).parent
 
 
-def test_the_status_says_how_the_server_is_doing(forge: Terminal, server: Server):
+def test_status_describes_the_server(forge: Terminal, server: Server):
     page = forge("status").out
     for words in (f"● running at {server.url}", __version__, "sqlite", str(server.data_dir), "nothing"):
         assert words in page
 
 
-def test_the_status_for_programs_is_the_servers_own(forge: Terminal, server: Server):
+def test_status_as_json_equals_the_servers(forge: Terminal, server: Server):
     data = forge("status", "--json").data
     own = server.call("GET", "/api/v1/status")
     assert set(data) == {"url", "status", "open_gates"}
@@ -28,7 +28,7 @@ def test_the_status_for_programs_is_the_servers_own(forge: Terminal, server: Ser
     assert data["status"]["started_at"] == own["started_at"]
 
 
-def test_the_status_counts_runs_and_what_waits(forge: Terminal, server: Server):
+def test_status_counts_runs_and_open_gates(forge: Terminal, server: Server):
     before = forge("status", "--json").data["open_gates"]
     given = {"kind": "self_test", "input": {"step_ms": 0, "ask": True}}
     run_id = server.call("POST", "/api/v1/runs", given)["id"]
@@ -45,16 +45,16 @@ def test_without_a_server_the_status_is_3(elsewhere: Terminal):
     assert elsewhere("status").code == 3
 
 
-def test_the_version_needs_no_server(elsewhere: Terminal):
+def test_version_needs_no_server(elsewhere: Terminal):
     assert elsewhere("version").out.startswith(f"forge {__version__} (Python 3.")
     assert elsewhere("version", "--json").data["version"] == __version__
 
 
-def test_an_unknown_command_is_a_mistake_in_the_call(elsewhere: Terminal):
+def test_unknown_command_is_a_usage_error(elsewhere: Terminal):
     assert elsewhere("nope").code == 2
 
 
-def test_a_setting_that_is_wrong_is_2(elsewhere: Terminal):
+def test_invalid_setting_has_exit_code_2(elsewhere: Terminal):
     elsewhere.environment["FORGE_PORT"] = "many"
     said = elsewhere("serve")
     assert said.code == 2
@@ -62,7 +62,7 @@ def test_a_setting_that_is_wrong_is_2(elsewhere: Terminal):
 
 
 @pytest.mark.parametrize("arguments", [["runs", "list"], ["version"]])
-def test_a_reader_that_leaves_early_is_no_error_to_shout_about(server: Server, arguments: list[str]):
+def test_closed_output_pipe_is_no_error(server: Server, arguments: list[str]):
     command = f"{' '.join(FORGE)} {' '.join(arguments)} | true"
     environment = {**clean_environment(), "FORGE_DATA_DIR": str(server.data_dir)}
     done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, check=True)
@@ -70,18 +70,18 @@ def test_a_reader_that_leaves_early_is_no_error_to_shout_about(server: Server, a
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_script_completes_in_each_shell(elsewhere: Terminal, shell: str):
+def test_completion_script_exists_for_each_shell(elsewhere: Terminal, shell: str):
     said = elsewhere("completion", shell)
     assert said.code == 0
     assert f"_FORGE_COMPLETE={shell}_complete" in said.out
 
 
-def test_the_shell_of_the_user_is_known(elsewhere: Terminal):
+def test_current_shell_is_detected(elsewhere: Terminal):
     elsewhere.environment["SHELL"] = "/usr/bin/zsh"
     assert elsewhere("completion").out == elsewhere("completion", "zsh").out
 
 
-def test_a_shell_that_is_not_known_has_to_be_said(elsewhere: Terminal):
+def test_unknown_shell_must_be_named(elsewhere: Terminal):
     elsewhere.environment["SHELL"] = "/usr/bin/tcsh"
     assert elsewhere("completion").code == 2
 
@@ -97,15 +97,15 @@ def complete(*words: str) -> list[str]:
     return [line.partition(",")[2] for line in done.stdout.splitlines()]
 
 
-def test_a_command_is_completed():
+def test_command_names_are_completed():
     assert complete("forge", "ke") == ["keys"]
 
 
-def test_all_commands_are_offered():
+def test_all_commands_are_completed():
     assert complete("forge", "") == list(COMMANDS)
 
 
-def test_commands_below_a_command_are_completed():
+def test_subcommands_are_completed():
     assert complete("forge", "keys", "re") == ["revoke"]
 
 
@@ -116,7 +116,7 @@ def test_options_and_their_values_are_completed():
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_bash_itself_completes():
+def test_completion_works_in_bash():
     script = """
         eval "$(forge completion bash)"
         COMP_WORDS=(forge ke); COMP_CWORD=1

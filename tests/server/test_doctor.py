@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.odd_server import open_odd_server
 from tests.support.postgres import Postgres
 from tests.support.server import Server
+from tests.support.stub_server import open_stub_server
 from tests.support.terminal import Terminal
 
 from forge.kernel.lock import DirectoryLock
@@ -61,18 +61,18 @@ def check(terminal: Terminal, name: str) -> dict[str, Any]:
     return found
 
 
-def test_beside_a_running_server_nothing_is_bad(forge: Terminal, server: Server):
+def test_no_check_is_bad_beside_a_running_server(forge: Terminal, server: Server):
     said = forge("doctor", "--json")
     assert (said.code, said.data["ok"]) == (0, True)
     assert [found["name"] for found in said.data["checks"]] == NAMES
     by_name = {found["name"]: found for found in said.data["checks"]}
     assert server.url in by_name["server"]["finding"]
-    assert "own" in by_name["port"]["finding"]
+    assert "used by this server" in by_name["port"]["finding"]
     assert "in use by the server" in by_name["database"]["finding"]
     assert "agrees with the disk and server" in by_name["clock"]["finding"]
 
 
-def test_before_the_first_start_nothing_is_bad(nowhere: Terminal):
+def test_no_check_is_bad_before_the_first_start(nowhere: Terminal):
     said = nowhere("doctor", "--json")
     assert said.code == 0
     by_name = {found["name"]: found for found in said.data["checks"]}
@@ -85,33 +85,31 @@ def test_before_the_first_start_nothing_is_bad(nowhere: Terminal):
     )
 
 
-def test_what_is_not_well_says_what_to_do(nowhere: Terminal):
+def test_problem_comes_with_advice(nowhere: Terminal):
     report = nowhere("doctor", "--json").data
     assert all(found["advice"] for found in report["checks"] if found["status"] != "ok")
 
 
-def test_the_page_says_the_same(nowhere: Terminal):
+def test_about_page_shows_the_same(nowhere: Terminal):
     said = nowhere("doctor")
     assert "● ok" in said.out
     assert "● warn" in said.out
     assert "→ Start it: forge serve" in said.out
 
 
-def test_looking_leaves_no_trace(nowhere: Terminal, tmp_path: Path):
+def test_doctor_changes_no_files(nowhere: Terminal, tmp_path: Path):
     nowhere("doctor")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_settings_that_are_wrong_are_2(nowhere: Terminal):
+def test_invalid_settings_have_exit_code_2(nowhere: Terminal):
     nowhere.environment["FORGE_PORT"] = "many"
     said = nowhere("doctor")
     assert (said.code, said.out) == (2, "")
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"url": 1}'])
-def test_a_note_of_the_server_that_cannot_be_read_is_one_bad_check_of_all(
-    nowhere: Terminal, data_dir: Path, content: str
-):
+def test_unreadable_server_file_fails_one_check_only(nowhere: Terminal, data_dir: Path, content: str):
     (data_dir / "server.json").write_text(content)
     (data_dir / "server.json").chmod(0o600)
     found = check(nowhere, "server")
@@ -119,7 +117,7 @@ def test_a_note_of_the_server_that_cannot_be_read_is_one_bad_check_of_all(
     assert "server.json: this is not what Forge wrote there" in found["finding"]
 
 
-def test_a_missing_git_is_bad(nowhere: Terminal, tmp_path: Path):
+def test_missing_git_is_bad(nowhere: Terminal, tmp_path: Path):
     nowhere.environment["PATH"] = str(tmp_path)
     said = nowhere("doctor", "--json")
     assert (said.code, said.data["ok"]) == (1, False)
@@ -132,7 +130,7 @@ def fake_program(folder: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def test_an_old_git_is_bad(nowhere: Terminal, tmp_path: Path):
+def test_old_git_is_bad(nowhere: Terminal, tmp_path: Path):
     fake_program(tmp_path, "git", "echo git version 2.29.3")
     nowhere.environment["PATH"] = str(tmp_path)
     assert check(nowhere, "git") == {
@@ -144,40 +142,40 @@ def test_an_old_git_is_bad(nowhere: Terminal, tmp_path: Path):
     }
 
 
-def test_a_git_that_does_not_run_is_bad(nowhere: Terminal, tmp_path: Path):
+def test_broken_git_is_bad(nowhere: Terminal, tmp_path: Path):
     fake_program(tmp_path, "git", "exit 3")
     nowhere.environment["PATH"] = str(tmp_path)
     assert "does not run" in check(nowhere, "git")["finding"]
 
 
-def test_a_bubblewrap_that_may_not_isolate_is_not_trusted(nowhere: Terminal, tmp_path: Path):
+def test_bubblewrap_without_isolation_is_not_trusted(nowhere: Terminal, tmp_path: Path):
     fake_program(tmp_path, "bwrap", "echo 'setting up uid map: Permission denied' >&2; exit 1")
     nowhere.environment["PATH"] = f"{tmp_path}:/usr/bin:/bin"
     assert "bubblewrap: setting up uid map: Permission denied" in check(nowhere, "sandbox")["finding"]
 
 
 @pytest.mark.parametrize(("mode", "status"), [(0o700, "ok"), (0o750, "warn"), (0o770, "bad"), (0o777, "bad")])
-def test_a_data_directory_is_for_its_owner_alone(nowhere: Terminal, data_dir: Path, mode: int, status: str):
+def test_public_data_directory_is_reported(nowhere: Terminal, data_dir: Path, mode: int, status: str):
     data_dir.chmod(mode)
     found = check(nowhere, "data directory")
     assert found["status"] == status
     assert found["advice"] == (None if status == "ok" else f"chmod 700 {data_dir}")
 
 
-def test_a_data_directory_of_somebody_else_is_bad(
+def test_data_directory_of_another_user_is_bad(
     nowhere: Terminal, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(os, "getuid", lambda: data_dir.stat().st_uid + 1)
     assert "another user" in check(nowhere, "data directory")["finding"]
 
 
-def test_a_restore_that_did_not_finish_is_bad(nowhere: Terminal, data_dir: Path):
+def test_unfinished_restore_is_bad(nowhere: Terminal, data_dir: Path):
     (data_dir / "restore-unfinished").write_text("{}")
     found = check(nowhere, "data directory")
     assert (found["status"], "forge restore" in found["advice"]) == ("bad", True)
 
 
-def test_a_file_is_no_data_directory(nowhere: Terminal, tmp_path: Path):
+def test_file_is_rejected_as_data_directory(nowhere: Terminal, tmp_path: Path):
     (tmp_path / "data").touch()
     said = nowhere("doctor")
     assert said.code == 2
@@ -185,13 +183,13 @@ def test_a_file_is_no_data_directory(nowhere: Terminal, tmp_path: Path):
 
 
 @pytest.mark.parametrize(("free", "status"), [(3e9, "ok"), (1e9, "warn"), (1e8, "bad")])
-def test_a_full_disk_is_noticed(nowhere: Terminal, monkeypatch: pytest.MonkeyPatch, free: float, status: str):
+def test_full_disk_is_detected(nowhere: Terminal, monkeypatch: pytest.MonkeyPatch, free: float, status: str):
     usage = type("Usage", (), {"free": int(free)})
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     assert check(nowhere, "disk")["status"] == status
 
 
-def test_a_port_that_somebody_else_has_is_bad(nowhere: Terminal):
+def test_port_used_by_another_program_is_bad(nowhere: Terminal):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -203,31 +201,31 @@ def test_a_port_that_somebody_else_has_is_bad(nowhere: Terminal):
     assert f"forge serve --port {port + 1}" in found["advice"]
 
 
-def test_a_port_that_another_forge_has_is_named(
+def test_port_used_by_another_forge_is_reported(
     nowhere: Terminal, server: Server, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("forge.server.checks.network.TIMEOUT_S", 60.0)
+    monkeypatch.setattr("forge.server.checks.services.TIMEOUT_S", 60.0)
     nowhere.environment["FORGE_PORT"] = server.url.rpartition(":")[2]
     assert "another Forge" in check(nowhere, "port")["finding"]
 
 
-def test_a_database_that_is_sound_is_ok(nowhere: Terminal, data_dir: Path):
+def test_intact_database_is_ok(nowhere: Terminal, data_dir: Path):
     with sqlite3.connect(data_dir / "forge.db") as connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("CREATE TABLE t (x)")
     connection.close()
     found = check(nowhere, "database")
-    assert (found["status"], "is sound" in found["finding"], "wal" in found["finding"]) == ("ok", True, True)
+    assert (found["status"], "is intact" in found["finding"], "wal" in found["finding"]) == ("ok", True, True)
 
 
-def test_a_database_that_is_damaged_is_bad(nowhere: Terminal, data_dir: Path):
+def test_damaged_database_is_bad(nowhere: Terminal, data_dir: Path):
     (data_dir / "forge.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 4096)
     found = check(nowhere, "database")
     assert found["status"] == "bad"
     assert "backup" in found["advice"]
 
 
-def test_a_database_in_use_is_not_opened(nowhere: Terminal, data_dir: Path):
+def test_database_in_use_is_not_opened(nowhere: Terminal, data_dir: Path):
     (data_dir / "forge.db").write_bytes(b"would be bad if it were opened")
     with DirectoryLock(data_dir):
         found = check(nowhere, "database")
@@ -235,23 +233,21 @@ def test_a_database_in_use_is_not_opened(nowhere: Terminal, data_dir: Path):
     assert f"process {os.getpid()}" in found["finding"]
 
 
-def test_a_server_that_is_stopped_leaves_a_sound_database(
-    start_server: Callable[..., Server], tmp_path: Path
-):
+def test_stopped_server_leaves_an_intact_database(start_server: Callable[..., Server], tmp_path: Path):
     server = start_server(tmp_path / "data")
     server.kill()
     found = check(Terminal(server.data_dir, FORGE_PORT="0"), "database")
-    assert "is sound" in found["finding"]
+    assert "is intact" in found["finding"]
 
 
-def test_a_postgresql_that_answers_is_ok(nowhere: Terminal, postgres: Postgres):
+def test_reachable_postgresql_is_ok(nowhere: Terminal, postgres: Postgres):
     nowhere.environment["FORGE_DATABASE_URL"] = postgres.new_database()
     found = check(nowhere, "database")
     assert found["status"] == "ok"
     assert found["finding"].startswith("postgresql 1")
 
 
-def test_a_postgresql_that_does_not_answer_is_bad_and_its_password_stays_hidden(nowhere: Terminal):
+def test_unreachable_postgresql_is_bad_and_its_password_hidden(nowhere: Terminal):
     nowhere.environment["FORGE_DATABASE_URL"] = "postgresql://forge:hunter2@127.0.0.1:1/forge"
     said = nowhere("doctor", "--json")
     assert said.code == 1
@@ -259,30 +255,30 @@ def test_a_postgresql_that_does_not_answer_is_bad_and_its_password_stays_hidden(
     assert check(nowhere, "database")["status"] == "bad"
 
 
-def test_a_model_key_of_the_settings_counts(nowhere: Terminal):
+def test_key_in_the_settings_is_found(nowhere: Terminal):
     assert check(nowhere, "model keys")["status"] == "warn"
     nowhere.environment["ANTHROPIC_API_KEY"] = "sk-ant-secret"
     found = check(nowhere, "model keys")
     assert (found["status"], found["finding"]) == ("ok", "ANTHROPIC_API_KEY")
 
 
-def test_a_model_key_in_the_vault_counts(forge: Terminal, server: Server):
+def test_key_in_the_vault_is_found(forge: Terminal, server: Server):
     server.call("PUT", "/api/v1/secrets/OPENAI_API_KEY", {"value": "sk-a-secret-1234"})
     found = check(forge, "model keys")
     assert (found["status"], found["finding"]) == ("ok", "OPENAI_API_KEY (…1234, vault)")
     server.call("DELETE", "/api/v1/secrets/OPENAI_API_KEY")
 
 
-def test_a_key_the_server_does_not_know_is_bad(nowhere: Terminal, server: Server):
+def test_unknown_key_is_bad(nowhere: Terminal, server: Server):
     nowhere.environment |= {"FORGE_URL": server.url, "FORGE_API_KEY": "forge_wrong"}
     assert check(nowhere, "server")["status"] == "bad"
 
 
-def test_a_server_of_another_version_is_warned_about(nowhere: Terminal, server: Server):
+def test_server_of_another_version_is_a_warning(nowhere: Terminal, server: Server):
     import json
 
     status = {**server.call("GET", "/api/v1/status"), "version": "0.0.1", "time": "2020-01-01T00:00:00Z"}
-    with open_odd_server() as odd:
+    with open_stub_server() as odd:
         odd.answer(200, json.dumps({"data": status, "meta": {}, "errors": []}))
         nowhere.environment |= {"FORGE_URL": odd.url, "FORGE_API_KEY": "k"}
         report = nowhere("doctor", "--json").data
@@ -291,7 +287,7 @@ def test_a_server_of_another_version_is_warned_about(nowhere: Terminal, server: 
     assert "behind this machine's" in by_name["clock"]["finding"]
 
 
-def test_the_lock_of_the_data_directory_is_not_left_open_to_others(nowhere: Terminal, data_dir: Path):
+def test_lock_file_is_private(nowhere: Terminal, data_dir: Path):
     sqlite3.connect(data_dir / "forge.db").close()
     nowhere("doctor")
     assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in data_dir.glob("lock"))

@@ -10,13 +10,13 @@ from forge.config import ClientSettings
 from forge.events.models import Event
 from forge.runs.models import Problem, RunDetail, RunStatus
 from forge.server.checks.check import CheckStatus
-from forge.server.checks.story import Story, judge
+from forge.server.checks.self_test import Observation, check_observation
 from forge.terminal.client import connect
 
 PROVEN = ["steps", "parallel", "retry", "sleep", "child", "gate", "events", "self-test"]
 
 
-def test_a_server_proves_every_mechanism(forge: Terminal, server: Server):
+def test_self_test_passes_on_a_running_server(forge: Terminal, server: Server):
     said = forge("doctor", "--deep", "--json")
     assert said.code == 0
     deep = said.data["checks"][-len(PROVEN) :]
@@ -25,13 +25,13 @@ def test_a_server_proves_every_mechanism(forge: Terminal, server: Server):
     assert server.call("GET", "/api/v1/gates?status=open") == []
 
 
-def test_without_a_server_there_is_nothing_to_prove(elsewhere: Terminal):
+def test_self_test_needs_a_server(elsewhere: Terminal):
     said = elsewhere("doctor", "--deep", "--json")
     assert said.code == 1
     assert said.data["checks"][-1]["advice"] == "Start it: forge serve"
 
 
-def test_a_key_that_may_only_read_cannot_start_the_proof(elsewhere: Terminal, server: Server):
+def test_read_key_cannot_start_the_self_test(elsewhere: Terminal, server: Server):
     key = server.call("POST", "/api/v1/keys", {"name": "reader", "scopes": ["read"]})["key"]
     elsewhere.environment |= {"FORGE_URL": server.url, "FORGE_API_KEY": key}
     said = elsewhere("doctor", "--deep", "--json")
@@ -40,29 +40,33 @@ def test_a_key_that_may_only_read_cannot_start_the_proof(elsewhere: Terminal, se
 
 
 @pytest.fixture(scope="module")
-def story(server: Server) -> Story:
+def observation(server: Server) -> Observation:
     """A self-test that went well, to be spoilt."""
     Terminal(server.data_dir)("doctor", "--deep")
     with connect(ClientSettings(data_dir=server.data_dir)) as client:
         runs = client.get("/runs", list[dict[str, Any]])
         run_id = next(run["id"] for run in runs if run["parent_id"] is None)
         events = client.get("/events", list[Event], {"stream": f"run:{run_id}"})
-        return Story(events, events, client.get(f"/runs/{run_id}", RunDetail))
+        return Observation(events, events, client.get(f"/runs/{run_id}", RunDetail))
 
 
-def bad_ones(story: Story) -> set[str]:
-    return {check.name for check in judge(story) if check.status is CheckStatus.BAD}
+def bad_ones(observation: Observation) -> set[str]:
+    return {check.name for check in check_observation(observation) if check.status is CheckStatus.BAD}
 
 
-def without(story: Story, **wanted: Any) -> Story:
-    kept = [event for event in story.live if not wanted.items() <= {"type": event.type, **event.data}.items()]
-    assert len(kept) < len(story.live)
+def without(observation: Observation, **wanted: Any) -> Observation:
+    kept = [
+        event
+        for event in observation.live
+        if not wanted.items() <= {"type": event.type, **event.data}.items()
+    ]
+    assert len(kept) < len(observation.live)
     renumbered = [replace(event, seq=number) for number, event in enumerate(kept, 1)]
-    return replace(story, live=renumbered, stored=renumbered)
+    return replace(observation, live=renumbered, stored=renumbered)
 
 
-def test_a_story_that_went_well_is_believed(story: Story):
-    assert bad_ones(story) == set()
+def test_correct_events_pass_all_checks(observation: Observation):
+    assert bad_ones(observation) == set()
 
 
 @pytest.mark.parametrize(
@@ -76,32 +80,34 @@ def test_a_story_that_went_well_is_believed(story: Story):
         ({"type": "gate.answered"}, "gate"),
     ],
 )
-def test_what_did_not_happen_is_noticed(story: Story, missing: dict[str, Any], name: str):
-    assert bad_ones(without(story, **missing)) == {name}
+def test_missing_event_is_detected(observation: Observation, missing: dict[str, Any], name: str):
+    assert bad_ones(without(observation, **missing)) == {name}
 
 
-def test_a_gap_is_noticed(story: Story):
-    assert bad_ones(replace(story, live=story.live[:3] + story.live[4:])) >= {"events"}
+def test_gap_in_the_events_is_detected(observation: Observation):
+    assert bad_ones(replace(observation, live=observation.live[:3] + observation.live[4:])) >= {"events"}
 
 
-def test_a_difference_to_the_log_is_noticed(story: Story):
-    assert bad_ones(replace(story, stored=story.stored[:-1])) == {"events"}
+def test_difference_between_live_events_and_log_is_detected(observation: Observation):
+    assert bad_ones(replace(observation, stored=observation.stored[:-1])) == {"events"}
 
 
-def test_steps_one_after_the_other_are_not_parallel(story: Story):
+def test_sequential_steps_fail_the_parallel_check(observation: Observation):
     ended = next(
-        event.at for event in story.live if event.data.get("name") == "branch 0" and "outcome" in event.data
+        event.at
+        for event in observation.live
+        if event.data.get("name") == "branch 0" and "outcome" in event.data
     )
     late = [
         replace(event, at=ended + timedelta(seconds=1)) if event.data.get("name") == "branch 1" else event
-        for event in story.live
+        for event in observation.live
     ]
-    assert bad_ones(replace(story, live=late, stored=late)) == {"parallel"}
+    assert bad_ones(replace(observation, live=late, stored=late)) == {"parallel"}
 
 
-def test_a_run_that_failed_is_told_with_its_reason(story: Story):
+def test_failed_run_is_reported_with_its_reason(observation: Observation):
     error = Problem(code="wrong_result", message="branch 1 gave 4")
-    run = story.detail.run.model_copy(update={"status": RunStatus.FAILED, "error": error})
-    failed = replace(story, detail=story.detail.model_copy(update={"run": run}))
-    (found,) = [check for check in judge(failed) if check.status is CheckStatus.BAD]
+    run = observation.detail.run.model_copy(update={"status": RunStatus.FAILED, "error": error})
+    failed = replace(observation, detail=observation.detail.model_copy(update={"run": run}))
+    (found,) = [check for check in check_observation(failed) if check.status is CheckStatus.BAD]
     assert found.finding == "failed: branch 1 gave 4"

@@ -1,6 +1,6 @@
 from forge.sandbox.models import Guarantee, Level, Refused, SandboxReport
 from forge.server.checks.check import Check, CheckStatus
-from forge.server.checks.sandbox import judge
+from forge.server.checks.services import sandbox_result
 
 REPORT = SandboxReport(
     backend="landlock",
@@ -12,24 +12,24 @@ REPORT = SandboxReport(
 )
 
 
-def test_a_sandbox_that_is_too_weak_is_bad():
-    assert judge(REPORT) == Check(
+def test_sandbox_below_the_required_level_is_bad():
+    assert sandbox_result(REPORT) == Check(
         name="sandbox",
         status=CheckStatus.BAD,
-        finding="partial: landlock; does not guard process list (not taken: bubblewrap: no namespaces). "
-        "Commands are refused: isolated is required",
+        finding="partial: landlock; does not guarantee process list (rejected: bubblewrap: no namespaces). "
+        "Commands are rejected: isolated is required",
         advice="Install it.",
     )
 
 
-def test_a_weaker_sandbox_that_was_accepted_is_a_warning():
-    accepted = judge(REPORT.model_copy(update={"required": Level.PARTIAL}))
+def test_accepted_weaker_sandbox_is_a_warning():
+    accepted = sandbox_result(REPORT.model_copy(update={"required": Level.PARTIAL}))
     assert (accepted.status, accepted.advice) == (CheckStatus.WARN, "Install it.")
 
 
-def test_the_best_sandbox_says_what_it_holds():
+def test_isolated_sandbox_lists_its_guarantees():
     best = {"backend": "bubblewrap", "level": Level.ISOLATED, "tried": [], "advice": None}
-    found = judge(REPORT.model_copy(update={**best, "guarantees": {Guarantee.READS: True}}))
+    found = sandbox_result(REPORT.model_copy(update={**best, "guarantees": {Guarantee.READS: True}}))
     assert found == Check(
         name="sandbox", status=CheckStatus.OK, finding="isolated: bubblewrap; all guarantees hold: reads"
     )

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Mapping
 from typing import Any
 
-from tests.support.live import Live
+from tests.support.live_forge import Live
 
 
 def skill_md(name: str, *, kind: str = "script", body: str = "Call it.", **metadata: str) -> str:

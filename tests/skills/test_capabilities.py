@@ -1,12 +1,13 @@
 """What a skill may ask for: told in words, suggested by words."""
 
-from forge.skills.capabilities import MEANINGS, suggest_capabilities
+from forge.skills.capabilities import CAPABILITY_INFO
 from forge.skills.models import Capability
+from forge.skills.suggestions import suggest_capabilities
 
 
 def test_every_capability_says_what_it_allows_and_what_can_go_wrong():
-    assert set(MEANINGS) == set(Capability)
-    told = [text for meaning in MEANINGS.values() for text in (meaning.allows, meaning.risk)]
+    assert set(CAPABILITY_INFO) == set(Capability)
+    told = [text for meaning in CAPABILITY_INFO.values() for text in (meaning.allows, meaning.risk)]
     assert all(text.endswith(".") for text in told)
     assert len(set(told)) == len(told)
 

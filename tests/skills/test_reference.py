@@ -3,17 +3,16 @@
 import re
 from pathlib import Path
 
-from forge.skills.contents import MAX_ANY_BYTES, MAX_BYTES, MAX_FILES, MAX_SKILL_BYTES, MAX_TOTAL_BYTES
-from forge.skills.entries import ENTRIES
-from forge.skills.execution import LIMITS
+from forge.skills.execution import ENTRY_FILES, LIMITS
+from forge.skills.format.contents import MAX_ANY_BYTES, MAX_BYTES, MAX_FILES, MAX_SKILL_BYTES, MAX_TOTAL_BYTES
+from forge.skills.format.manifest import FIELDS, read_skill_md
+from forge.skills.format.skill_writer import TRIGGERS_FILE
+from forge.skills.format.validation import MAX_CASES, MAX_TRIGGERS, read_triggers, validate
 from forge.skills.host.host import MAX_CALLS
-from forge.skills.host.keeping import MAX_KEYS
-from forge.skills.manifest import FIELDS, read_skill_md
+from forge.skills.host.operations import MAX_KEYS
+from forge.skills.invocations.trigger_tests import MAX_SKILLS
 from forge.skills.models import Capability, SkillCase, SkillKind, Tier
-from forge.skills.relations.graph import MAX_LEVELS
-from forge.skills.triggering import MAX_SKILLS
-from forge.skills.validation import MAX_CASES, MAX_TRIGGERS, read_triggers, validate
-from forge.skills.writing import TRIGGERS
+from forge.skills.relations.skill_graph import MAX_LEVELS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "skill-files.md").read_text()
@@ -42,8 +41,8 @@ def test_the_examples_are_without_a_mistake():
 
 def test_every_field_capability_kind_tier_and_file_is_named():
     named = set(re.findall(r"`([^`\s]+)`", PAGE))
-    entries = {entry for kind in ENTRIES.values() for entry in kind}
-    assert {*FIELDS, *Capability, *SkillKind, *Tier, *entries, TRIGGERS} <= named
+    entries = {entry for kind in ENTRY_FILES.values() for entry in kind}
+    assert {*FIELDS, *Capability, *SkillKind, *Tier, *entries, TRIGGERS_FILE} <= named
 
 
 def test_every_key_of_ours_is_named():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from tests.skills.making import Desk, script, skill_md
-from tests.support.live import Live, live, settings_for
+from tests.support.live_forge import Live, live, settings_for
 
 from forge.kernel.clock import now
 from forge.skills import store
@@ -34,7 +34,7 @@ def either_desk(live_forge: Live) -> Desk:
     return Desk(live_forge)
 
 
-async def test_a_new_skill_is_ones_own_and_granted_nothing(desk: Desk):
+async def test_new_skill_is_local_and_has_no_grants(desk: Desk):
     made = await desk.create("counts", script("counts", COUNTS, capabilities="kv"))
     assert (made["tier"], made["source"], made["state"]) == ("local", {"type": "own"}, "review")
     assert (made["capabilities"], made["granted"], made["entry"]) == (["kv"], [], "skill.js")
@@ -46,7 +46,7 @@ async def test_a_new_skill_is_ones_own_and_granted_nothing(desk: Desk):
     )
 
 
-async def test_a_frame_is_files_that_can_be_created_as_they_are(desk: Desk):
+async def test_generated_files_can_be_created_unchanged(desk: Desk):
     wish = {"name": "adder", "kind": "script", "language": "js", "description": 'Says "a: b"\n--- and more'}
     made = await desk.ask("POST", "/skills/frame", json=wish)
     assert {"SKILL.md", "skill.js"} <= set(made["files"])
@@ -59,11 +59,12 @@ async def test_a_frame_is_files_that_can_be_created_as_they_are(desk: Desk):
     )
     assert (await desk.refused("POST", "/skills/frame", json={**wish, "description": " "}))[0] == 422
     assert (
-        "no component" in (await desk.refused("POST", "/skills/frame", json={**wish, "language": "wasm"}))[1]
+        "WebAssembly component"
+        in (await desk.refused("POST", "/skills/frame", json={**wish, "language": "wasm"}))[1]
     )
 
 
-async def test_each_kind_is_really_run_and_each_run_is_written_down(either_desk: Desk):
+async def test_each_kind_runs_and_is_recorded(either_desk: Desk):
     await either_desk.create("adds", script("adds", ADDS, "skill.py"))
     await either_desk.create("counts", script("counts", COUNTS, capabilities="kv"))
     files = {"SKILL.md": skill_md("twice", kind="local"), "scripts/run.py": PROGRAM}
@@ -98,7 +99,7 @@ async def test_what_nobody_granted_ends_the_run_and_what_is_revoked_does_too(des
     assert (await desk.refused("DELETE", "/skills/counts/grants/kv"))[0] == 404
 
 
-async def test_an_error_is_written_down_whatever_is_in_it(either_desk: Desk):
+async def test_error_with_any_characters_is_stored(either_desk: Desk):
     await either_desk.create("fails", script("fails", "function run() { throw new Error('a\\0b\\ud800c') }"))
     ran = await either_desk.run("fails")
     assert (ran["end"], ran["error"].splitlines()[0]) == ("raised", "Error: a\ufffdb\ufffdc")
@@ -123,7 +124,7 @@ async def test_what_is_revoked_ends_for_a_run_that_is_under_way(desk: Desk):
             await asyncio.sleep(0.05)
         await desk.ask("DELETE", "/skills/writes/grants/kv")
     ran = running.result()
-    assert (ran["end"], "nobody granted" in ran["error"]) == ("refused", True)
+    assert (ran["end"], "not granted" in ran["error"]) == ("refused", True)
     assert ran["capabilities_used"]["kv"] > 0
 
 
@@ -138,7 +139,7 @@ async def test_an_edit_asks_again(either_desk: Desk):
     assert (saved["state"], saved["granted"]) == ("review", [])
     ran = await either_desk.run("counts")
     assert (ran["end"], ran["capabilities_used"]) == ("refused", {})
-    assert "was changed since" in ran["error"]
+    assert "changed since" in ran["error"]
     await either_desk.grant("counts", "kv")
     assert (await either_desk.run("counts"))["output"] == {"n": 2}
 
@@ -162,7 +163,7 @@ async def test_an_edit_on_disk_asks_again_too(desk: Desk):
     assert (await desk.run("counts"))["end"] == "done"
 
 
-async def test_nothing_is_granted_for_a_folder_nobody_looked_at(desk: Desk):
+async def test_grant_needs_the_reviewed_folder_hash(desk: Desk):
     await desk.create("counts", script("counts", COUNTS, capabilities="kv"))
     body = {"grants": [{"capability": "kv"}], "folder_hash": "0" * 64}
     assert (await desk.refused("PUT", "/skills/counts/grants", json=body))[0] == 409
@@ -174,11 +175,11 @@ async def test_nothing_is_granted_for_a_folder_nobody_looked_at(desk: Desk):
     ("wish", "told"),
     [
         ({"capability": "http_post"}, "does not ask for http_post"),
-        ({"capability": "http_get"}, "for no hosts"),
-        ({"capability": "kv", "scope": {"hosts": ["example.com"]}}, "does not go by that"),
+        ({"capability": "http_get"}, "names no hosts"),
+        ({"capability": "kv", "scope": {"hosts": ["example.com"]}}, "does not take this scope"),
     ],
 )
-async def test_a_grant_that_means_nothing_is_refused(desk: Desk, wish: dict[str, object], told: str):
+async def test_grant_without_effect_is_refused(desk: Desk, wish: dict[str, object], told: str):
     made = await desk.create("fetches", script("fetches", COUNTS, capabilities="kv http_get"))
     body = {"grants": [wish], "folder_hash": made["folder_hash"]}
     status, message = await desk.refused("PUT", "/skills/fetches/grants", json=body)
@@ -186,7 +187,7 @@ async def test_a_grant_that_means_nothing_is_refused(desk: Desk, wish: dict[str,
     assert told in message
 
 
-async def test_a_grant_goes_as_far_as_is_said_and_as_asked_only_when_nothing_is(desk: Desk):
+async def test_grant_without_scope_gets_the_requested_scope(desk: Desk):
     await desk.create("reads", script("reads", COUNTS, capabilities="read_file", files="/srv/data"))
     asked = await desk.grant("reads", "read_file")
     assert asked["grants"][0]["scope"]["roots"] == ["/srv/data"]
@@ -235,7 +236,9 @@ async def test_what_it_needs_and_cannot_be_read_keeps_a_skill_from_use(desk: Des
         (SkillKind.PROMPT, 90, "crashed"),
     ],
 )
-async def test_a_run_whose_process_died_says_so(either_desk: Desk, kind: SkillKind, minutes: int, end: str):
+async def test_run_of_a_dead_process_is_shown_as_crashed(
+    either_desk: Desk, kind: SkillKind, minutes: int, end: str
+):
     begun = SkillRun(
         id="a-run",
         skill="gone",

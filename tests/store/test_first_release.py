@@ -19,13 +19,13 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
-from tests.support.live import Live, live, settings_for
-from tests.support.patience import PATIENCE_S
+from tests.support.live_forge import Live, live, settings_for
 from tests.support.postgres import Postgres
+from tests.support.timeouts import PATIENCE_S
 
-from forge.backup.restoring import restore
+from forge.backup.restore import restore
 from forge.store import schema
-from forge.store.engine import Store
+from forge.store.database import Store
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FIRST = "0001"
@@ -84,7 +84,7 @@ async def opened(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
         yield Opened(running, notes, data_dir)
 
 
-async def test_everything_in_it_is_still_there_and_what_waited_goes_on(opened: Opened):
+async def test_first_release_data_is_kept_and_waiting_runs_continue(opened: Opened):
     notes, forge = opened.notes, opened.live.forge
     assert await schema.current_revision(forge.store) == schema.revisions()[-1]
 
@@ -124,7 +124,7 @@ async def test_everything_in_it_is_still_there_and_what_waited_goes_on(opened: O
 
 
 @pytest.mark.parametrize("revision", schema.revisions())
-async def test_every_schema_between_opens_with_what_was_in_it(revision: str, tmp_path: Path):
+async def test_every_intermediate_schema_opens_with_its_data(revision: str, tmp_path: Path):
     store = Store(first_sqlite(tmp_path / "data", notes_of("sqlite")))
     async with store.begin() as tx:
         await tx.connection.run_sync(schema.upgrade, revision)
@@ -143,7 +143,7 @@ async def test_every_schema_between_opens_with_what_was_in_it(revision: str, tmp
     now.close()
 
 
-def test_a_migration_that_is_killed_at_any_statement_goes_on_at_the_next_start(tmp_path: Path):
+def test_migration_killed_at_any_statement_continues_at_the_next_start(tmp_path: Path):
     first_sqlite(tmp_path / "first", notes_of("sqlite"))
     tmp_path = tmp_path.resolve()
     instant, ended = 0, -signal.SIGKILL

@@ -6,12 +6,12 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.loop import watch_loop
+from tests.support.loop_watch import watch_loop
 
 from forge.bots.tables import bot_memories, bots, chat_messages, chat_sessions
 from forge.kernel.clock import now
-from forge.store.engine import Store
-from forge.store.fulltext import READ, match_memories, match_messages, words_of
+from forge.store.database import Store
+from forge.store.fulltext import MAX_QUERY_LENGTH, match_memories, match_messages, words_of
 
 MESSAGES = {
     "m1": "My sister Anna moved to Lisbon in May.",
@@ -139,17 +139,17 @@ async def test_both_databases_find_the_same_messages(filled: Store):
     assert {words: set(await found(filled, words)) for words in EXPECTED} == EXPECTED
 
 
-async def test_nothing_a_person_types_is_syntax(filled: Store):
+async def test_query_syntax_is_treated_as_text(filled: Store):
     assert {words[:40]: set(await found(filled, words)) for words in ODD} == {
         words[:40]: ids for words, ids in ODD.items()
     }
 
 
-async def test_the_best_hit_is_first(filled: Store):
+async def test_best_hit_is_first(filled: Store):
     assert await found(filled, "lisbon") == ["m6", "m1"]
 
 
-async def test_hits_are_marked_in_an_excerpt(filled: Store):
+async def test_hits_are_marked_in_excerpts(filled: Store):
     long = "before " * 100 + "the ⟦needle⟧ in a\nhaystack of needles " + "after " * 100
     await add_message(filled, "s1", "m8", long)
     async with filled.read() as tx:
@@ -161,7 +161,7 @@ async def test_hits_are_marked_in_an_excerpt(filled: Store):
     assert len(hit.excerpt) < 250
 
 
-async def test_excerpts_of_long_messages_are_made_beside_everything_else(store: Store):
+async def test_excerpts_of_long_messages_do_not_block_the_loop(store: Store):
     await add_bot(store, "b1", "s1")
     wanted = " ".join(f"lisbon{number}" for number in range(30))
     for number in range(40):
@@ -169,7 +169,7 @@ async def test_excerpts_of_long_messages_are_made_beside_everything_else(store: 
     assert (await watch_loop(found(store, wanted))).share < 0.5
 
 
-async def test_a_message_is_found_when_it_is_finished(store: Store):
+async def test_message_is_found_when_it_is_finished(store: Store):
     await add_bot(store, "b1", "s1")
     await add_message(store, "s1", "m1", "half", status="writing")
     assert await found(store, "half") == []
@@ -186,7 +186,7 @@ async def test_a_message_is_found_when_it_is_finished(store: Store):
     assert await found(store, "another") == ["m1"]
 
 
-async def test_what_is_deleted_is_not_found(filled: Store):
+async def test_deleted_text_is_not_found(filled: Store):
     async with filled.begin() as tx:
         await tx.execute(sa.delete(chat_messages).where(chat_messages.c.id == "m6"))
     assert await found(filled, "lisbon") == ["m1"]
@@ -198,7 +198,7 @@ async def test_what_is_deleted_is_not_found(filled: Store):
     assert await found(filled, "again") == ["m1"]
 
 
-async def test_another_bot_s_messages_and_memories_are_not_found(filled: Store):
+async def test_messages_and_memories_of_other_bots_are_not_found(filled: Store):
     await add_bot(filled, "b2", "s2")
     await add_message(filled, "s2", "other", "Lisbon too")
     await add_memory(filled, "b2", "k1", "Lives in Lisbon")
@@ -208,7 +208,7 @@ async def test_another_bot_s_messages_and_memories_are_not_found(filled: Store):
     assert await remembered(filled, "lisbon", bot_id="b2") == ["k1"]
 
 
-async def test_a_text_of_nothing_but_different_words_is_taken_in(store: Store):
+async def test_text_of_unique_words_is_indexed(store: Store):
     await add_bot(store, "b1", "s1")
     worst = " ".join(
         chr(0x20000 + number % 40_000) + chr(0x4E00 + number % 20_000) for number in range(400_000)
@@ -218,7 +218,7 @@ async def test_a_text_of_nothing_but_different_words_is_taken_in(store: Store):
     assert await found(store, "needle") == ["m1"]
 
 
-async def test_memories_are_found_by_any_beginning_and_more_hits_come_first(store: Store):
+async def test_memories_are_found_by_prefix_and_ranked_by_hits(store: Store):
     await add_bot(store, "b1", "s1")
     facts = {
         "k1": "Is allergic to nuts",
@@ -240,7 +240,7 @@ async def test_memories_are_found_by_any_beginning_and_more_hits_come_first(stor
     assert set(await remembered(store, "allerg")) == {"k3"}
 
 
-async def test_the_index_of_sqlite_stays_whole(filled: Store):
+async def test_sqlite_index_stays_consistent(filled: Store):
     if not filled.is_sqlite:
         pytest.skip("PostgreSQL keeps its indexes by itself")
     await change_message(filled, "m1", text="something else", status="failed")
@@ -260,9 +260,9 @@ def test_words_are_letters_and_digits_of_any_script(text: str):
 
 
 @given(st.text(st.characters(max_codepoint=127)))
-def test_words_are_the_same_beside_other_letters(text: str):
+def test_words_are_extracted_beside_other_scripts(text: str):
     assert words_of(f"{text} é") == [*words_of(text), "é"]
 
 
-def test_only_the_beginning_of_a_question_is_read():
-    assert words_of("word " * 100_000) == ["word"] * (READ // 5)
+def test_query_length_is_limited():
+    assert words_of("word " * 100_000) == ["word"] * (MAX_QUERY_LENGTH // 5)

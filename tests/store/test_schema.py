@@ -13,7 +13,7 @@ from forge.errors import ConfigError
 from forge.events import tables as _events
 from forge.runs import tables as _runs
 from forge.store import schema
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.types import METADATA
 from forge.workspace import tables as _workspace
 
@@ -36,7 +36,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return request.getfixturevalue("postgres").new_database()
 
 
-async def test_the_migrations_make_exactly_the_tables_the_code_knows(store: Store):
+async def test_migrations_create_the_tables_of_the_code(store: Store):
     def differences(connection: sa.Connection) -> list[object]:
         options = {"compare_type": True, "include_name": lambda name, *_: name not in FULL_TEXT}
         context = MigrationContext.configure(connection, opts=options)
@@ -51,14 +51,14 @@ async def test_migrating_again_changes_nothing(store: Store):
     assert await schema.current_revision(store) == schema.revisions()[-1]
 
 
-async def test_a_newer_schema_than_the_code_is_refused(store: Store):
+async def test_newer_schema_is_rejected(store: Store):
     async with store.begin() as tx:
         await tx.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(ConfigError, match="has schema 9999; this version of Forge knows only up to"):
         await schema.migrate(store)
 
 
-async def test_sqlite_is_backed_up_before_it_is_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_sqlite_is_backed_up_before_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await schema.migrate(store)
     known = schema.revisions()
@@ -77,14 +77,14 @@ async def test_sqlite_is_backed_up_before_it_is_migrated(tmp_path: Path, monkeyp
     assert backup.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_backup_of_a_database_in_use_is_consistent(tmp_path: Path):
+def test_backup_of_a_database_in_use_is_consistent(tmp_path: Path):
     path = tmp_path / "live.db"
     writer = sqlite3.connect(path)
     writer.execute("PRAGMA journal_mode=WAL")
     writer.execute("CREATE TABLE t (x)")
     writer.execute("INSERT INTO t VALUES (1)")
     writer.commit()
-    copy = sqlite3.connect(schema.backup(path, "1"))
+    copy = sqlite3.connect(schema.backup_sqlite(path, "1"))
     assert copy.execute("SELECT x FROM t").fetchall() == [(1,)]
     copy.close()
     writer.close()

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from forge.store import sqlite_driver
-from forge.store.engine import Store
+from forge.store.database import Store
 
 COLOURS = sa.Table(
     "colours",
@@ -24,7 +24,7 @@ COLOURS = sa.Table(
 @pytest.fixture
 async def file(tmp_path: Path) -> AsyncIterator[Store]:
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
-    await store.use_write_ahead_log()
+    await store.enable_wal()
     async with store.begin() as tx:
         await tx.connection.run_sync(COLOURS.metadata.create_all)
         await tx.execute(COLOURS.insert(), [{"name": "red"}, {"name": "green"}])
@@ -52,11 +52,11 @@ async def names(store: Store) -> list[str]:
         return list((await tx.execute(sa.select(COLOURS.c.name).order_by(COLOURS.c.id))).scalars())
 
 
-async def test_a_read_is_one_trip(file: Store, trips: list[str]):
+async def test_read_takes_one_round_trip(file: Store, trips: list[str]):
     assert (await names(file), trips) == (["red", "green"], ["perform"])
 
 
-async def test_a_write_is_a_trip_for_each_statement_and_one_to_commit(file: Store, trips: list[str]):
+async def test_write_takes_one_round_trip_per_statement_and_commit(file: Store, trips: list[str]):
     async with file.begin() as tx:
         await tx.execute(COLOURS.update().where(COLOURS.c.id == 1).values(name="crimson"))
         await tx.execute(COLOURS.delete().where(COLOURS.c.id == 2))
@@ -64,7 +64,7 @@ async def test_a_write_is_a_trip_for_each_statement_and_one_to_commit(file: Stor
     assert await names(file) == ["crimson"]
 
 
-async def test_a_transaction_without_a_statement_is_none(file: Store, trips: list[str]):
+async def test_transaction_without_statements_does_nothing(file: Store, trips: list[str]):
     async with file.begin(), file.read():
         pass
     with pytest.raises(KeyError):
@@ -73,7 +73,7 @@ async def test_a_transaction_without_a_statement_is_none(file: Store, trips: lis
     assert trips == []
 
 
-async def test_results_are_those_of_the_statement(file: Store):
+async def test_results_equal_those_of_the_statement(file: Store):
     async with file.begin() as tx:
         changed = await tx.execute(COLOURS.update().values(name=COLOURS.c.name + "!"))
         added = await tx.execute(COLOURS.insert().values(name="blue"))
@@ -85,7 +85,7 @@ async def test_results_are_those_of_the_statement(file: Store):
         assert nothing.one_or_none() is None
 
 
-async def test_a_transaction_that_fails_leaves_nothing_and_the_connection_goes_on(file: Store):
+async def test_failed_transaction_is_rolled_back_and_connection_stays_usable(file: Store):
     with pytest.raises(IntegrityError):
         async with file.begin() as tx:
             await tx.execute(COLOURS.insert().values(name="blue"))
@@ -95,7 +95,7 @@ async def test_a_transaction_that_fails_leaves_nothing_and_the_connection_goes_o
     assert await names(file) == ["red", "green", "white"]
 
 
-async def test_a_commit_that_fails_leaves_no_transaction_open(file: Store):
+async def test_failed_commit_leaves_no_open_transaction(file: Store):
     async with file.begin() as tx:
         await tx.connection.exec_driver_sql(
             "CREATE TABLE shades (of INTEGER REFERENCES colours (id) DEFERRABLE INITIALLY DEFERRED)"
@@ -109,7 +109,7 @@ async def test_a_commit_that_fails_leaves_no_transaction_open(file: Store):
     assert await names(file) == ["red", "green", "white"]
 
 
-async def test_where_a_transaction_cannot_begin_nothing_is_written_without_one(file: Store):
+async def test_failed_begin_writes_nothing(file: Store):
     """By somebody who goes on after the first statement was refused."""
     other = sqlite3.connect(file.path or "", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -126,7 +126,7 @@ async def test_where_a_transaction_cannot_begin_nothing_is_written_without_one(f
     assert await names(file) == ["red", "green"]
 
 
-async def test_a_reader_sees_one_picture_until_it_ends_and_a_newer_one_after(file: Store):
+async def test_reader_sees_one_snapshot(file: Store):
     async with file.read() as tx:
         before = (await tx.execute(sa.select(sa.func.count()).select_from(COLOURS))).scalar_one()
         async with file.begin() as writing:
@@ -135,7 +135,7 @@ async def test_a_reader_sees_one_picture_until_it_ends_and_a_newer_one_after(fil
     assert (before, again, await names(file)) == (2, 2, [])
 
 
-async def test_no_picture_is_kept_by_a_connection_that_nobody_uses(file: Store):
+async def test_idle_connection_holds_no_snapshot(file: Store):
     """It would keep the write-ahead log from ever being emptied."""
     await asyncio.gather(*(names(file) for _ in range(8)))
     async with file.begin() as tx:
@@ -147,7 +147,7 @@ async def test_no_picture_is_kept_by_a_connection_that_nobody_uses(file: Store):
     assert (busy, pages, moved) == (0, 0, 0)
 
 
-async def test_a_statement_that_is_cancelled_holds_nobody_up(file: Store):
+async def test_cancelled_statement_blocks_nothing(file: Store):
     """A count that takes its time, given up half-way, on a connection that writes."""
     slow = sa.text(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000) SELECT sum(i) FROM n"

@@ -8,9 +8,9 @@ import anyio
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import StatementError
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.types import METADATA, Json, Utc
 
 notes = sa.Table(
@@ -34,7 +34,7 @@ async def all_notes(store: Store) -> list[tuple[object, ...]]:
         return [tuple(row) for row in await tx.execute(sa.select(notes).order_by(notes.c.id))]
 
 
-async def test_what_is_committed_is_read_back_with_its_types(notebook: Store):
+async def test_committed_values_are_read_with_their_types(notebook: Store):
     at = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=timezone(timedelta(hours=2)))
     async with notebook.begin() as tx:
         await tx.execute(sa.insert(notes).values(id=1, at=at, data={"a": [1, None, "ü"]}))
@@ -45,7 +45,7 @@ async def test_what_is_committed_is_read_back_with_its_types(notebook: Store):
     ]
 
 
-async def test_an_error_rolls_everything_back_and_announces_nothing(notebook: Store):
+async def test_error_rolls_back_and_runs_no_callbacks(notebook: Store):
     announced: list[str] = []
     with pytest.raises(ZeroDivisionError):
         async with notebook.begin() as tx:
@@ -71,7 +71,7 @@ async def test_callbacks_run_before_and_after_the_commit(notebook: Store):
     assert [note[0] for note in await all_notes(notebook)] == [1, 2]
 
 
-async def test_many_writers_at_once_all_get_their_turn(notebook: Store):
+async def test_concurrent_writers_all_succeed(notebook: Store):
     async def write(number: int) -> None:
         async with notebook.begin() as tx:
             seen = (await tx.execute(sa.select(sa.func.count()).select_from(notes))).scalar_one()
@@ -83,20 +83,20 @@ async def test_many_writers_at_once_all_get_their_turn(notebook: Store):
     assert len(await all_notes(notebook)) == 50
 
 
-async def test_a_reader_is_not_held_up_by_a_writer(notebook: Store):
+async def test_writer_does_not_block_reader(notebook: Store):
     async with notebook.begin() as tx:
         await tx.execute(sa.insert(notes).values(id=1))
         with anyio.fail_after(PATIENCE_S):
             assert await all_notes(notebook) == []
 
 
-async def test_a_time_without_a_zone_is_refused(notebook: Store):
+async def test_time_without_zone_is_rejected(notebook: Store):
     with pytest.raises(StatementError, match="without a zone"):
         async with notebook.begin() as tx:
             await tx.execute(sa.insert(notes).values(id=1, at=datetime(2026, 1, 1)))  # noqa: DTZ001
 
 
-async def test_sqlite_survives_power_loss_by_its_settings(notebook: Store):
+async def test_sqlite_settings_survive_power_loss(notebook: Store):
     if not notebook.is_sqlite:
         return
     async with notebook.begin() as tx:
@@ -105,14 +105,14 @@ async def test_sqlite_survives_power_loss_by_its_settings(notebook: Store):
     assert (mode, synchronous) == ("wal", 2)
 
 
-def test_every_table_has_a_place_in_the_metadata():
+def test_every_table_is_in_the_metadata():
     assert {"runs", "gates", "events", "event_streams", "accounts", "secrets"} <= set(METADATA.tables)
 
 
-async def test_a_write_that_is_cancelled_twice_leaves_no_lock_behind(tmp_path: Path):
+async def test_write_cancelled_twice_leaves_no_lock(tmp_path: Path):
     """SQLite closes a connection only in name while somebody refers to one of its statements, as a traceback does."""
     store = Store(f"sqlite:///{tmp_path / 'notes.db'}")
-    await store.use_write_ahead_log()
+    await store.enable_wal()
     async with store.begin() as tx:
         await tx.connection.run_sync(notes.metadata.create_all)
     many = (

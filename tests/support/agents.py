@@ -1,4 +1,4 @@
-"""Agents on the real engine, with real tools, answered by a scripted server."""
+"""Agents on the real engine with real tools and a scripted model."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -9,22 +9,21 @@ from typing import Any
 from tests.support.engine import EngineUnderTest, kind, open_engine
 from tests.support.gateway import PRICE, GatewayUnderTest, open_gateway
 
-from forge.agents.hands import Hands
 from forge.agents.loop import Agent
 from forge.agents.models import AgentLimits, AgentResult
-from forge.agents.nearby import NearbySkills
 from forge.agents.prompts import WORKER, directive
-from forge.agents.spec import MODEL_RETRY, AgentSpec
-from forge.agents.tools import ToolContext
-from forge.agents.toolset import builder_tools
+from forge.agents.spec import MODEL_RETRY, AgentSpec, WorkspaceSkills
+from forge.agents.steps import AgentSteps
+from forge.agents.tool import ToolContext
+from forge.agents.tools.toolset import builder_tools
+from forge.llm.budgets import BudgetLimits
 from forge.llm.models import Role
-from forge.llm.money import Limits
 from forge.runs.attempt import Retry
 from forge.runs.context import RunContext
 from forge.runs.models import Run
-from forge.sandbox.choice import Sandboxes
-from forge.store.engine import Store
-from forge.workspace.files import Files
+from forge.sandbox.sandboxes import Sandboxes
+from forge.store.database import Store
+from forge.workspace.filesystem.files import Files
 
 KIND = "agent_test"
 
@@ -56,10 +55,10 @@ async def open_agent(
     url: str,
     root: Path,
     *,
-    limits: Limits | None = None,
+    limits: BudgetLimits | None = None,
     window: int = 200_000,
     retry: Retry = MODEL_RETRY,
-    nearby: NearbySkills | None = None,
+    nearby: WorkspaceSkills | None = None,
 ) -> AsyncGenerator[AgentUnderTest]:
     async with AsyncExitStack() as stack:
         models = await stack.enter_async_context(open_gateway(store, limits=limits))
@@ -67,7 +66,7 @@ async def open_agent(
         await models.choose("scripted:scripted")
         sandboxes = Sandboxes()
         files = stack.enter_context(Files(root))
-        hands: list[Hands] = []
+        hands: list[AgentSteps] = []
 
         async def place() -> ToolContext:
             return ToolContext(files, sandboxes)
@@ -78,18 +77,18 @@ async def open_agent(
                 system=WORKER,
                 directive=directive(given.task),
                 tools=builder_tools(),
-                place=place,
+                open_context=place,
                 limits=AgentLimits(**given.limits),
                 max_output=2000,
                 retry=retry,
-                nearby=nearby,
+                workspace_skills=nearby,
             )
             return (await Agent(context, spec, hands[0]).work()).model_dump(mode="json")
 
         opening = open_engine(
             store,
             kind(KIND, function),
-            before=lambda events: hands.append(Hands(models.gateway, events, store, sandboxes)),
+            before=lambda events: hands.append(AgentSteps(models.gateway, events, store, sandboxes)),
         )
         engine = await stack.enter_async_context(opening)
         yield AgentUnderTest(engine, models, root)

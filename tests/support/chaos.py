@@ -1,4 +1,4 @@
-"""Many self-test runs in flight while servers die; afterwards, an exact account of what happened."""
+"""Many self-test runs while servers are killed, and an exact account of their effects."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The run engine alone, with run kinds made up by a test."""
+"""The run engine alone, with run kinds defined by a test."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.events.log import EventLog
 from forge.events.models import Event
+from forge.runs.component import open_runs
 from forge.runs.context import RunContext
 from forge.runs.kinds import RunKind, RunKinds
 from forge.runs.models import Gate, GateStatus, Run
-from forge.runs.opening import open_runs
 from forge.runs.service import Runs
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.telemetry import Metrics, NoTracing
 
 ACCOUNT = "account-1"

@@ -1,4 +1,4 @@
-"""A model gateway whose providers are scripted servers: real clients, real money, no real bill."""
+"""A model gateway with scripted servers as providers, and real clients and budgets."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -8,12 +8,11 @@ from pydantic import SecretStr
 
 from forge.errors import NotFound
 from forge.llm import store as llm_store
-from forge.llm.breaker import Breaker
+from forge.llm.budgets import BudgetLimits, Budgets, Spender
 from forge.llm.catalog import Catalog
-from forge.llm.gateway import Gateway
+from forge.llm.gateway import CircuitBreaker, Gateway
 from forge.llm.models import ModelCall, Price, Provider, ProviderKind, Role
-from forge.llm.money import Limits, Money, Spender
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.telemetry import Metrics
 
 ACCOUNT = "account-1"
@@ -24,7 +23,7 @@ PRICE = Price(input=3, output=15, cache_read=0.3, cache_write=3.75, context_wind
 class GatewayUnderTest:
     gateway: Gateway
     catalog: Catalog
-    money: Money
+    money: Budgets
     store: Store
     secrets: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -61,7 +60,7 @@ def spender(key: str = "step-1", run_id: str | None = None, scope: str = "") -> 
 
 @asynccontextmanager
 async def open_gateway(
-    store: Store, *, limits: Limits | None = None, breaker: Breaker | None = None
+    store: Store, *, limits: BudgetLimits | None = None, breaker: CircuitBreaker | None = None
 ) -> AsyncGenerator[GatewayUnderTest]:
     secrets: dict[str, str] = {}
 
@@ -72,7 +71,7 @@ async def open_gateway(
         return SecretStr(found)
 
     catalog = Catalog(store, resolve, dict.fromkeys(Role, "claude-sonnet-4-5"))
-    money = Money(store, limits or Limits(run_usd=10, day_usd=50, server_usd=200))
+    money = Budgets(store, limits or BudgetLimits(run_usd=10, day_usd=50, server_usd=200))
     gateway = Gateway(catalog, money, Metrics(version="test"), breaker=breaker)
     try:
         yield GatewayUnderTest(gateway, catalog, money, store, secrets)

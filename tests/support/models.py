@@ -5,9 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from forge.demo.parsing import parse_script, script_from
-from forge.demo.script import Script
-from forge.demo.serving import ModelServer, open_model_server
+from forge.demo.model_script import Script, parse_script, script_from
+from forge.demo.model_server import ModelServer, open_model_server
 
 KEY = "sk-scripted-0123456789"
 

@@ -1,4 +1,4 @@
-"""The pages of the documentation, as what they show: blocks, commands, links, headings."""
+"""Parse documentation pages into blocks, commands, links and headings."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A real PostgreSQL from its PyPI wheel, started once for all tests; every test gets a database of its own."""
+"""PostgreSQL from its PyPI wheel, started once for all tests; each test gets its own database."""
 
 import itertools
 import subprocess

@@ -1,4 +1,4 @@
-"""Real repositories for tests, made by the git of this machine as anybody would make them."""
+"""Git repositories for tests, created with the installed git."""
 
 import os
 import subprocess

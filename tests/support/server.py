@@ -1,4 +1,4 @@
-"""Forge in a process of its own, to be used, stopped or killed as in real life."""
+"""Forge in a separate process, to use, stop or kill."""
 
 import json
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
-from tests.support.nursery import Forked, start_forge
-from tests.support.patience import PATIENCE_S
+from tests.support.fork_server import ForkedProcess, start_forge
+from tests.support.timeouts import PATIENCE_S
 
 T = TypeVar("T")
 POLL_S = 0.05
@@ -35,7 +35,7 @@ class Server:
         self._command = command
         usual = {"FORGE_RATE_LIMIT_PER_MINUTE": "1000000", "FORGE_AUDIT_ROOTS": "[]"}  # not this checkout
         self._environment = {**usual, **environment}
-        self._process: Forked | None = None
+        self._process: ForkedProcess | None = None
         self.log = data_dir.parent / f"{data_dir.name}.{command}.log"
 
     def start(self) -> None:
@@ -51,7 +51,7 @@ class Server:
             wait_until(self._is_ready, timeout_s=120, what="the server's start")
 
     @property
-    def process(self) -> Forked:
+    def process(self) -> ForkedProcess:
         assert self._process is not None
         return self._process
 

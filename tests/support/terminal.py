@@ -1,4 +1,4 @@
-"""The `forge` command as a person uses it: with arguments, an environment, perhaps a real terminal."""
+"""Run the `forge` command with arguments, an environment and optionally a pseudo-terminal."""
 
 import codecs
 import contextlib
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.cli import main
 

@@ -47,7 +47,7 @@ logs.close()
 
 
 @pytest.mark.parametrize("order", ["dbos first", "logs first"])
-def test_dbos_is_heard_once_and_only_from_warning_up(read_entries: Entries, tmp_path: Path, order: str):
+def test_dbos_is_logged_once_from_warning_on(read_entries: Entries, tmp_path: Path, order: str):
     command = [sys.executable, "-c", LAUNCH_DBOS, str(tmp_path), order]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -83,7 +83,7 @@ async def serve_one_request() -> None:
     await serving
 
 
-async def test_uvicorn_is_heard_once_and_without_its_access_log(
+async def test_uvicorn_is_logged_once_without_access_log(
     read_entries: Entries, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):
     logging.config.dictConfig(LOGGING_CONFIG)

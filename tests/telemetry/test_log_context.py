@@ -24,13 +24,13 @@ def test_bindings_nest_and_end():
     assert dict(current()) == {}
 
 
-def test_a_binding_ends_with_an_exception():
+def test_binding_ends_after_an_exception():
     with pytest.raises(ValueError), bind(run_id="w1"):
         raise ValueError
     assert dict(current()) == {}
 
 
-async def test_tasks_inherit_what_is_bound_and_keep_their_own(entries: Entries):
+async def test_tasks_inherit_bindings_and_keep_their_own(entries: Entries):
     together = asyncio.Barrier(2)
 
     async def work(run_id: str) -> None:
@@ -47,13 +47,13 @@ async def test_tasks_inherit_what_is_bound_and_keep_their_own(entries: Entries):
     assert seen[2:] == [("done", "r1", None)]
 
 
-async def test_a_thread_of_the_loop_inherits_what_is_bound(entries: Entries):
+async def test_thread_of_the_loop_inherits_bindings(entries: Entries):
     with bind(run_id="w1"):
         await asyncio.to_thread(log.info, "in a thread")
     assert [entry["run_id"] for entry in entries()] == ["w1"]
 
 
-def test_a_context_made_elsewhere_has_nothing_of_ours():
+def test_new_context_has_no_bindings():
     empty = copy_context()
     with bind(run_id="w1"):
         assert dict(empty.run(current)) == {}

@@ -31,7 +31,7 @@ def write(message: str, *args: object, level: int = logging.INFO, **extra: objec
     log.handle(record)
 
 
-def test_a_record_is_one_json_object(entries: Entries):
+def test_record_is_one_json_object(entries: Entries):
     with bind(request_id="r1", run_id="w1"):
         write("moved %d of %s", 3, "seven", size=12, where={"path": Path("/a")})
     assert entries() == [
@@ -48,7 +48,7 @@ def test_a_record_is_one_json_object(entries: Entries):
     ]
 
 
-def test_an_exception_has_type_message_and_trace(entries: Entries):
+def test_exception_has_type_message_and_traceback(entries: Entries):
     try:
         raise ConfigError(["port: must be a number"])
     except ConfigError:
@@ -60,7 +60,7 @@ def test_an_exception_has_type_message_and_trace(entries: Entries):
     assert trace.endswith("forge.errors.ConfigError: port: must be a number")
 
 
-def test_an_extra_field_cannot_take_the_place_of_ours(entries: Entries):
+def test_extra_field_cannot_replace_a_standard_field(entries: Entries):
     with bind(level="high"):
         write("hello", logger="x", error="y")
     (entry,) = entries()
@@ -68,7 +68,7 @@ def test_an_extra_field_cannot_take_the_place_of_ours(entries: Entries):
     assert (entry["level_"], entry["logger_"], entry["error_"]) == ("high", "x", "y")
 
 
-def test_the_words_of_an_extra_win_over_the_context(entries: Entries):
+def test_extras_override_the_context(entries: Entries):
     with bind(run_id="w1"):
         write("hello", run_id="w2")
     assert [entry["run_id"] for entry in entries()] == ["w2"]
@@ -86,24 +86,24 @@ def test_no_secret_reaches_file_or_terminal(tmp_path: Path, entries: Entries, st
     assert written.count("•••") >= 10
 
 
-def test_a_broken_log_call_is_reported_without_its_arguments(
+def test_unformattable_log_call_is_reported_without_arguments(
     entries: Entries, stderr: StringIO, monkeypatch: pytest.MonkeyPatch
 ):
     ours = [handler for handler in logging.getLogger().handlers if isinstance(handler, QueueHandler)]
     monkeypatch.setattr(logging.getLogger(), "handlers", ours)  # pytest's raises
     log.info("%d bytes", KEY)
     (entry,) = entries()
-    assert (entry["level"], entry["message"]) == ("error", "A log call failed; its text is lost")
+    assert (entry["level"], entry["message"]) == ("error", "a log message could not be formatted")
     assert entry["error"]["type"] == "TypeError"
     assert KEY not in stderr.getvalue()
 
 
-def test_a_text_that_is_not_unicode_is_still_json(entries: Entries):
+def test_invalid_unicode_is_valid_json(entries: Entries):
     write("odd \udc80 name")
     assert entries()[0]["message"] == "odd \udc80 name"
 
 
-def test_stderr_has_a_line_for_people(entries: Entries, stderr: StringIO):
+def test_stderr_gets_readable_lines(entries: Entries, stderr: StringIO):
     with bind(run_id="w1"):
         write("moved", level=logging.WARNING, note="two words", size=3)
     entries()
@@ -112,14 +112,14 @@ def test_stderr_has_a_line_for_people(entries: Entries, stderr: StringIO):
     )
 
 
-def test_a_terminal_gets_colours(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_terminal_output_is_coloured(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     logs = configure_logs(tmp_path, "info", terminal=True)
     write("moved", level=logging.ERROR)
     logs.close()
     assert "\x1b[31mERROR   \x1b[0mforge.test: moved\n" in capsys.readouterr().err
 
 
-def test_what_is_logged_cannot_play_with_the_terminal(entries: Entries, stderr: StringIO):
+def test_control_characters_are_escaped(entries: Entries, stderr: StringIO):
     write("a\x1b[2Jb\rc\n2026-09-21T14:13:20.123Z INFO     forge: all is well", name_="\x9b1m")
     entries()
     assert stderr.getvalue() == (
@@ -128,7 +128,7 @@ def test_what_is_logged_cannot_play_with_the_terminal(entries: Entries, stderr: 
     )
 
 
-def test_a_trace_is_shown_below_its_line(entries: Entries, stderr: StringIO):
+def test_traceback_is_shown_below_its_line(entries: Entries, stderr: StringIO):
     try:
         raise ValueError("no")
     except ValueError:
@@ -148,7 +148,7 @@ def test_a_trace_is_shown_below_its_line(entries: Entries, stderr: StringIO):
         ("error", ["e"], ["i", "e"]),
     ],
 )
-def test_the_level_is_for_stderr_and_the_file_always_has_info(
+def test_level_applies_to_stderr_and_file_has_info(
     read_entries: Entries,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -166,7 +166,7 @@ def test_the_level_is_for_stderr_and_the_file_always_has_info(
     assert [entry["message"] for entry in read_entries()] == in_file
 
 
-def test_the_file_is_rotated_and_the_oldest_goes(
+def test_log_file_is_rotated(
     read_entries: Entries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr(logs_module, "MAX_BYTES", 2_000)
@@ -185,7 +185,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_only_the_owner_can_read_the_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_log_files_are_private(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     data_dir = tmp_path / "new" / "data"
     before = os.umask(0)
     try:
@@ -199,26 +199,26 @@ def test_only_the_owner_can_read_the_logs(tmp_path: Path, capsys: pytest.Capture
     ]
 
 
-def test_logs_that_anybody_could_read_are_closed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_public_logs_are_made_private(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "logs").mkdir(mode=0o755)
     (tmp_path / "logs" / "forge.log").touch(mode=0o644)
     configure_logs(tmp_path, "info", terminal=False).close()
     assert (mode(tmp_path / "logs"), mode(tmp_path / "logs" / "forge.log")) == (0o700, 0o600)
 
 
-def test_a_directory_that_cannot_be_written_is_a_setting_to_correct(tmp_path: Path):
+def test_unwritable_directory_is_a_config_error(tmp_path: Path):
     (tmp_path / "data").touch()
     with pytest.raises(ConfigError, match=r"Cannot write logs below .*/data: File exists"):
         configure_logs(tmp_path / "data", "info", terminal=False)
 
 
-def test_closing_writes_everything_in_order(entries: Entries):
+def test_close_writes_all_records_in_order(entries: Entries):
     for number in range(5_000):
         log.info("%d", number)
     assert [entry["message"] for entry in entries()] == [str(number) for number in range(5_000)]
 
 
-def test_closing_gives_logging_back_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_close_restores_logging(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     def state() -> list[object]:
         names = ["", "forge", "uvicorn", "uvicorn.access", "dbos", "sqlalchemy", "alembic"]
         loggers = [logging.getLogger(name) for name in names]
@@ -253,7 +253,7 @@ class SlowOutput(logging.Handler):
         self.messages.append(record.getMessage())
 
 
-def test_records_that_do_not_fit_are_counted_and_the_count_is_logged(monkeypatch: pytest.MonkeyPatch):
+def test_dropped_records_are_counted_and_reported(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(logs_module, "MAX_WAITING", 10)
     monkeypatch.setattr(logs_module, "PATIENCE_S", 0.01)
     output = SlowOutput()
@@ -266,12 +266,10 @@ def test_records_that_do_not_fit_are_counted_and_the_count_is_logged(monkeypatch
     logs.close()
     *written, notice = output.messages
     assert written == [str(number) for number in range(len(written))]
-    assert notice == (
-        f"{50 - len(written)} log records were lost: they came faster than they could be written"
-    )
+    assert notice == (f"{50 - len(written)} log records were lost: the log queue was full")
 
 
-def test_a_loss_is_reported_as_soon_as_there_is_room(monkeypatch: pytest.MonkeyPatch):
+def test_lost_records_are_reported_when_there_is_room(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(logs_module, "MAX_WAITING", 10)
     monkeypatch.setattr(logs_module, "PATIENCE_S", 0.01)
     output = SlowOutput()
@@ -289,7 +287,7 @@ def test_a_loss_is_reported_as_soon_as_there_is_room(monkeypatch: pytest.MonkeyP
     assert set(output.messages[: first - 1]) == {"before"}
 
 
-def test_a_full_queue_that_empties_in_time_loses_nothing(monkeypatch: pytest.MonkeyPatch):
+def test_full_queue_that_drains_loses_nothing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(logs_module, "MAX_WAITING", 10)
     monkeypatch.setattr(logs_module, "PATIENCE_S", 60)
     output = SlowOutput()
@@ -301,7 +299,7 @@ def test_a_full_queue_that_empties_in_time_loses_nothing(monkeypatch: pytest.Mon
     assert output.messages == [str(number) for number in range(50)]
 
 
-def test_a_library_that_repeats_itself_is_heard_once(entries: Entries):
+def test_repeated_library_messages_are_logged_once(entries: Entries):
     exporter = logging.getLogger("opentelemetry.exporter.otlp")
     for attempt in range(5):
         exporter.warning("Transient error %s, retrying", attempt)
@@ -317,7 +315,7 @@ def test_a_library_that_repeats_itself_is_heard_once(entries: Entries):
     ]
 
 
-def test_a_clock_that_is_set_back_silences_no_library(entries: Entries, monkeypatch: pytest.MonkeyPatch):
+def test_clock_set_back_mutes_no_library(entries: Entries, monkeypatch: pytest.MonkeyPatch):
     exporter = logging.getLogger("opentelemetry.exporter.otlp")
     exporter.warning("The collector is away")
     later = time.monotonic() + logs_module.REPEAT_S
@@ -328,7 +326,7 @@ def test_a_clock_that_is_set_back_silences_no_library(entries: Entries, monkeypa
     assert [entry["message"] for entry in entries()] == ["The collector is away"] * 2
 
 
-def test_libraries_keep_their_chatter_to_themselves(entries: Entries):
+def test_library_debug_logs_are_dropped(entries: Entries):
     logging.getLogger("sqlalchemy.engine.Engine").info("SELECT secret")
     logging.getLogger("httpx2").info("HTTP Request: GET http://localhost")
     logging.getLogger("alembic.runtime.migration").info("Running upgrade 1 -> 2")
@@ -340,7 +338,7 @@ def full() -> TextIO:
     return os.fdopen(os.open("/dev/full", os.O_WRONLY), "w", buffering=1)
 
 
-def test_a_file_that_cannot_be_written_is_said_once_and_stops_nothing(
+def test_unwritable_log_file_is_reported_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(logs_module._PrivateFile, "_open", lambda _: full())
@@ -354,7 +352,7 @@ def test_a_file_that_cannot_be_written_is_said_once_and_stops_nothing(
     assert "Traceback" not in said
 
 
-def test_nor_does_a_stderr_that_leads_to_the_same_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_stderr_on_a_full_disk_raises_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(logs_module, "REPEAT_S", 0.0)
     monkeypatch.setattr(logs_module._PrivateFile, "_open", lambda _: full())
     with full() as stderr:
@@ -367,9 +365,9 @@ def test_nor_does_a_stderr_that_leads_to_the_same_full_disk(tmp_path: Path, monk
             stderr.close()
 
 
-def test_what_differs_each_time_is_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch):
+def test_remembered_messages_are_limited(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(logs_module, "MAX_REMEMBERED", 10)
-    quiet = logs_module._Quiet()
+    quiet = logs_module._RepeatFilter()
     for number in range(100):
         assert quiet.filter(logging.makeLogRecord({"name": "dbos", "levelno": 30, "msg": "no" * number}))
-    assert len(quiet._said_at) <= 10
+    assert len(quiet._logged_at) <= 10

@@ -23,7 +23,7 @@ def read(metrics: Metrics, *names: str) -> dict[str, float]:
     }
 
 
-def test_everything_that_happened_is_counted_under_its_labels(metrics: Metrics):
+def test_everything_is_counted_under_its_labels(metrics: Metrics):
     metrics.request_served("GET", "/api/v1/runs/{id}", 200, 0.02)
     metrics.request_served("GET", "/api/v1/runs/{id}", 404, 0.03)
     metrics.run_started("workflow")
@@ -55,7 +55,7 @@ def test_everything_that_happened_is_counted_under_its_labels(metrics: Metrics):
     }
 
 
-def test_a_client_cannot_invent_labels(metrics: Metrics):
+def test_clients_cannot_create_labels(metrics: Metrics):
     for method in ("BREW", "PROPFIND"):
         metrics.request_served(method, None, 405, 0.001)
     assert read(metrics, "forge_http_requests_total") == {
@@ -63,7 +63,7 @@ def test_a_client_cannot_invent_labels(metrics: Metrics):
     }
 
 
-def test_a_websocket_counts_while_it_is_connected(metrics: Metrics):
+def test_websocket_clients_are_counted_while_connected(metrics: Metrics):
     with metrics.websocket_client(), metrics.websocket_client():
         assert read(metrics, "forge_websocket_clients") == {"forge_websocket_clients": 2}
     with pytest.raises(ConnectionError), metrics.websocket_client():
@@ -71,22 +71,22 @@ def test_a_websocket_counts_while_it_is_connected(metrics: Metrics):
     assert read(metrics, "forge_websocket_clients") == {"forge_websocket_clients": 0}
 
 
-def test_a_step_of_an_hour_has_a_bucket(metrics: Metrics):
+def test_hour_long_step_has_a_bucket(metrics: Metrics):
     metrics.step_finished("build", "ok", 2000)
     buckets = read(metrics, "forge_run_step_seconds_bucket")
     assert buckets["forge_run_step_seconds_bucket{kind=build}{le=900.0}"] == 0
     assert buckets["forge_run_step_seconds_bucket{kind=build}{le=3600.0}"] == 1
 
 
-def test_the_process_is_measured(metrics: Metrics):
+def test_process_metrics_are_collected(metrics: Metrics):
     assert read(metrics, "process_resident_memory_bytes")["process_resident_memory_bytes"] > 1_000_000
 
 
-def test_two_forges_in_one_process_count_apart(metrics: Metrics):
+def test_two_registries_are_independent(metrics: Metrics):
     other = Metrics(version="1.2.3")
     other.run_started("build")
     assert read(metrics, "forge_runs_started_total") == {}
 
 
-def test_the_content_type_is_the_text_format(metrics: Metrics):
+def test_content_type_is_text_format(metrics: Metrics):
     assert metrics.render()[1] == "text/plain; version=0.0.4; charset=utf-8"

@@ -49,14 +49,14 @@ SECRETS = st.one_of(
 @example("token='", ("abcdefghijkl", "?token=abcdefghijkl"), "'")
 @example("http", ("abcdefghijkl", "postgresql://forge:abcdefghijkl@db"), "@")
 @example("\\n", ("a" * 36, "ghp_" + "a" * 36), "\\n")
-def test_a_secret_in_any_text_does_not_survive(before: str, found: tuple[str, str], after: str):
+def test_secret_in_text_is_masked(before: str, found: tuple[str, str], after: str):
     hidden, shape = found
     assume(hidden not in before + after)
     assert hidden not in redact(before + shape + after)
 
 
 @given(st.text(), SECRETS, st.text())
-def test_a_secret_does_not_survive_deep_inside_a_value(before: str, found: tuple[str, str], after: str):
+def test_nested_secret_is_masked(before: str, found: tuple[str, str], after: str):
     hidden, shape = found
     assume(hidden not in before + after)
     text = before + shape + after
@@ -78,7 +78,7 @@ def test_a_secret_does_not_survive_deep_inside_a_value(before: str, found: tuple
         ("key sk-team-a1b2c3-d4e5f6-a7b8c9 refused", "key ••• refused"),
     ],
 )
-def test_what_stands_around_a_secret_stays(text: str, shown: str):
+def test_text_around_a_secret_is_kept(text: str, shown: str):
     assert redact(text) == shown
 
 
@@ -92,11 +92,11 @@ def test_what_stands_around_a_secret_stays(text: str, shown: str):
         '{"input_tokens": "12", "tokens": "many"}',
     ],
 )
-def test_ordinary_text_stays_as_it_is(text: str):
+def test_ordinary_text_is_not_changed(text: str):
     assert redact(text) == text
 
 
-def test_under_the_name_of_a_secret_nothing_is_shown():
+def test_value_of_a_secret_name_is_masked():
     given = {"password": "hunter2", "API_KEY": ["a"], "cookie": "", "token": None, "input_tokens": 12}
     assert redact_mapping(given) == {
         "password": MASK,
@@ -107,7 +107,7 @@ def test_under_the_name_of_a_secret_nothing_is_shown():
     }
 
 
-def test_a_longer_name_of_a_secret_is_one_too():
+def test_prefixed_secret_names_are_masked():
     given = {"access_token": "a", "X-Api-Key": "b", "client_secret": "c", "tokens": "d", "max_tokens": "e"}
     shown = {"access_token": MASK, "X-Api-Key": MASK, "client_secret": MASK, "tokens": "d", "max_tokens": "e"}
     assert redact_mapping(given) == shown

@@ -13,7 +13,7 @@ from forge.telemetry import NoTracing, open_telemetry
 Entries = Callable[..., list[dict[str, Any]]]
 
 
-def test_telemetry_opens_from_the_settings(
+def test_telemetry_opens_from_settings(
     read_entries: Entries, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     settings = Settings(data_dir=tmp_path, log_level="warning", otel_endpoint=None)
@@ -26,7 +26,7 @@ def test_telemetry_opens_from_the_settings(
     assert capsys.readouterr().err == ""
 
 
-def test_what_goes_wrong_with_traces_at_the_end_is_still_logged(
+def test_errors_while_closing_tracing_are_logged(
     read_entries: Entries, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     settings = Settings(data_dir=tmp_path, otel_endpoint="http://127.0.0.1:9")
@@ -35,10 +35,10 @@ def test_what_goes_wrong_with_traces_at_the_end_is_still_logged(
         pass
     telemetry.close()
     messages = [entry["message"] for entry in read_entries()]
-    assert "The last traces were not delivered: the collector did not take them in time" in messages
+    assert "the last traces were not delivered: the collector did not respond in time" in messages
 
 
-def test_logging_is_given_back_when_the_rest_cannot_open(
+def test_failed_open_restores_logging(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("forge.telemetry.Metrics", lambda version: 1 / 0)

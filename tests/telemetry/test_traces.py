@@ -78,7 +78,7 @@ def attributes(span: Span) -> dict[str, object]:
     return {pair.key: getattr(pair.value, str(pair.value.WhichOneof("value"))) for pair in span.attributes}
 
 
-def test_a_span_arrives_with_its_service_and_attributes(collector: Collector, tracing: Tracing):
+def test_span_has_service_and_attributes(collector: Collector, tracing: Tracing):
     with tracing.span("serve", route="/runs", size=3, share=0.5, cached=True, nothing=None) as span:
         span.set(status=200)
     tracing.close()
@@ -111,7 +111,7 @@ async def test_spans_nest_across_awaits_and_tasks(collector: Collector, tracing:
     assert len({span.trace_id for span in spans.values()}) == 1
 
 
-def test_a_request_continues_the_trace_of_its_caller(collector: Collector, tracing: Tracing):
+def test_request_continues_the_trace_of_its_caller(collector: Collector, tracing: Tracing):
     with tracing.span("serve", traceparent=PARENT) as span:
         handed_on = span.traceparent
     tracing.close()
@@ -121,7 +121,7 @@ def test_a_request_continues_the_trace_of_its_caller(collector: Collector, traci
     assert handed_on == f"00-{sent.trace_id.hex()}-{sent.span_id.hex()}-01"
 
 
-def test_a_run_continues_the_trace_of_the_request_that_started_it(collector: Collector, tracing: Tracing):
+def test_run_continues_the_trace_of_its_request(collector: Collector, tracing: Tracing):
     with tracing.span("serve") as request:
         kept = request.traceparent
     with tracing.span("run", traceparent=kept):
@@ -132,7 +132,7 @@ def test_a_run_continues_the_trace_of_the_request_that_started_it(collector: Col
 
 
 @pytest.mark.parametrize("header", ["", "nonsense", "00-0-0-00", "00-" + "0" * 32 + "-" + "0" * 16 + "-01"])
-def test_a_malformed_header_starts_a_trace_of_our_own(collector: Collector, tracing: Tracing, header: str):
+def test_malformed_traceparent_starts_a_new_trace(collector: Collector, tracing: Tracing, header: str):
     with tracing.span("serve", traceparent=header):
         pass
     tracing.close()
@@ -140,14 +140,14 @@ def test_a_malformed_header_starts_a_trace_of_our_own(collector: Collector, trac
     assert sent.parent_span_id == b"" and sent.trace_id != bytes(16)
 
 
-def test_a_caller_that_does_not_sample_is_not_traced(collector: Collector, tracing: Tracing):
+def test_unsampled_caller_is_not_traced(collector: Collector, tracing: Tracing):
     with tracing.span("serve", traceparent=PARENT.removesuffix("01") + "00"):
         pass
     tracing.close()
     assert collector.requests == []
 
 
-def test_an_exception_is_recorded_without_secrets_and_goes_on(collector: Collector, tracing: Tracing):
+def test_exception_is_recorded_without_secrets_and_propagates(collector: Collector, tracing: Tracing):
     with pytest.raises(ValueError, match="refused"), tracing.span("call", key=KEY):
         raise ValueError(f"refused {KEY}")
     tracing.close()
@@ -160,7 +160,7 @@ def test_an_exception_is_recorded_without_secrets_and_goes_on(collector: Collect
     assert KEY not in str(sent)
 
 
-async def test_being_cancelled_is_no_error(collector: Collector, tracing: Tracing):
+async def test_cancellation_is_no_error(collector: Collector, tracing: Tracing):
     async def forever() -> None:
         with tracing.span("wait"):
             await asyncio.Event().wait()
@@ -174,7 +174,7 @@ async def test_being_cancelled_is_no_error(collector: Collector, tracing: Tracin
     assert collector.spans()["wait"].status.code == Status.STATUS_CODE_UNSET
 
 
-def test_nothing_becomes_the_tracer_of_the_process(tracing: Tracing):
+def test_process_wide_tracer_is_not_replaced(tracing: Tracing):
     assert isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
@@ -189,22 +189,22 @@ def measure_spans_and_close(endpoint: str) -> tuple[float, float]:
     return closing - started, time.perf_counter() - closing
 
 
-def test_a_collector_that_is_away_neither_raises_nor_holds_up(caplog: pytest.LogCaptureFixture):
+def test_unreachable_collector_neither_raises_nor_blocks(caplog: pytest.LogCaptureFixture):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens: a connection is refused
         spans_s, close_s = measure_spans_and_close(f"http://127.0.0.1:{taken.getsockname()[1]}")
     assert (spans_s < HELD_UP_S, close_s < HELD_UP_S) == (True, True)
-    assert "The last traces were not delivered" in caplog.text
+    assert "the last traces were not delivered" in caplog.text
 
 
-def test_a_collector_that_never_answers_neither_raises_nor_holds_up(caplog: pytest.LogCaptureFixture):
+def test_silent_collector_neither_raises_nor_blocks(caplog: pytest.LogCaptureFixture):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         spans_s, close_s = measure_spans_and_close(f"http://127.0.0.1:{silent.getsockname()[1]}")
     assert (spans_s < HELD_UP_S, close_s < HELD_UP_S) == (True, True)
-    assert "The last traces were not delivered" in caplog.text
+    assert "the last traces were not delivered" in caplog.text
 
 
-def test_without_an_endpoint_nothing_is_traced():
+def test_nothing_is_traced_without_endpoint():
     tracing = open_tracing(None, version="1.2.3")
     with tracing.span("serve", traceparent=PARENT, size=1) as span:
         span.set(status=200)
@@ -215,7 +215,7 @@ def test_without_an_endpoint_nothing_is_traced():
     assert isinstance(tracing, NoTracing)
 
 
-def test_without_an_endpoint_nothing_is_imported_for_it():
+def test_opentelemetry_is_not_imported_without_endpoint():
     code = (
         "import sys; from forge.telemetry import open_tracing; open_tracing(None, version='1')\n"
         "print({name.partition('.')[0] for name in sys.modules} & "

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.odd_server import OddServer, open_odd_server
 from tests.support.server import Server
+from tests.support.stub_server import StubServer, open_stub_server
 from tests.support.terminal import Terminal
 
 
@@ -22,6 +22,6 @@ def elsewhere(tmp_path: Path) -> Terminal:
 
 
 @pytest.fixture
-def odd_server() -> Iterator[OddServer]:
-    with open_odd_server() as odd:
+def odd_server() -> Iterator[StubServer]:
+    with open_stub_server() as odd:
         yield odd

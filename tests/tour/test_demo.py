@@ -16,7 +16,7 @@ from tests.support.server import wait_until
 from tests.support.terminal import FORGE, Screen, Terminal, clean_environment, open_screen
 
 from forge.kernel.lock import DirectoryLock
-from forge.tour.folder import MARK
+from forge.tour.demo_directory import MARK
 
 CTRL_C = "\x03"
 WALK_S = 400
@@ -59,7 +59,7 @@ def ends(place: Path) -> None:
 
 
 def opened(text: str) -> list[str]:
-    return re.findall(r"http://127\.0\.0\.1:\d+/\S+", text.rpartition("This is what was made:")[2])
+    return re.findall(r"http://127\.0\.0\.1:\d+/\S+", text.rpartition("It created:")[2])
 
 
 def look_at(links: list[str]) -> None:
@@ -77,7 +77,7 @@ def look_at(links: list[str]) -> None:
         assert browser.post("/api/v1/login", json={"token": token}).status_code != 200
 
 
-def test_the_whole_walk(place: Path):
+def test_whole_demo(place: Path):
     """With a Forge of one's own, and a key in the environment, neither of which it touches."""
     own = place / "own"
     others = {"FORGE_URL": "http://127.0.0.1:9", "ANTHROPIC_API_KEY": "sk-ant-never", "TMPDIR": str(place)}
@@ -85,7 +85,7 @@ def test_the_whole_walk(place: Path):
         screen.wait_for("until you press Ctrl-C", timeout_s=WALK_S)
         for part in range(1, 9):
             assert f"{part}/8 " in screen.text
-        for told in ("The audit says FAIL", "The audit says PASS", "kill -9", "Nothing was done twice"):
+        for told in ("The audit says FAIL", "The audit says PASS", "kill -9", "Nothing ran twice"):
             assert told in screen.text
         look_at(opened(screen.text))
         screen.type(CTRL_C)
@@ -93,8 +93,8 @@ def test_the_whole_walk(place: Path):
     leaves_nothing(place)
 
 
-@pytest.mark.parametrize("words", ["A walk through Forge", "It starts", "Forge is up after", "Juniper"])
-def test_ctrl_c_in_the_middle_leaves_nothing(place: Path, words: str):
+@pytest.mark.parametrize("words", ["A tour of Forge", "Starting", "Forge started in", "Juniper"])
+def test_ctrl_c_leaves_nothing_behind(place: Path, words: str):
     with open_screen(place / "own", "demo", TMPDIR=str(place)) as screen:
         screen.wait_for(words, timeout_s=WALK_S)
         screen.type(CTRL_C)
@@ -108,7 +108,7 @@ def end_of(screen: Screen) -> int:
     return code
 
 
-def test_a_port_that_is_taken_is_named_with_the_step_and_the_log(place: Path):
+def test_used_port_is_reported_with_part_and_log(place: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         said = subprocess.run(
@@ -119,29 +119,29 @@ def test_a_port_that_is_taken_is_named_with_the_step_and_the_log(place: Path):
             check=False,
         )
     assert said.returncode == 1
-    assert "stopped at “Forge starts, in a folder of its own”" in said.stderr
+    assert "failed at “Start Forge in a separate directory”" in said.stderr
     assert f"cannot listen on 127.0.0.1:{port}" in said.stderr
     assert str(place / "demo/server.log") in said.stderr
     assert (place / "demo/server.log").read_text()
     ends(place)
 
 
-def test_a_folder_of_somebody_else_is_refused_and_left_alone(place: Path):
+def test_foreign_directory_is_rejected_and_not_changed(place: Path):
     (place / "thesis.txt").write_text("four years of work")
     said = Terminal(place.parent / "elsewhere")("demo", "--exit", "--data-dir", str(place))
-    assert (said.code, "not made by a demo" in said.err) == (2, True)
+    assert (said.code, "not created by a demo" in said.err) == (2, True)
     assert [path.name for path in place.iterdir()] == ["thesis.txt"]
 
 
 @pytest.mark.parametrize("folder", ["own", "own/below", "."])
-def test_where_ones_own_forge_keeps_its_data_is_refused(place: Path, folder: str):
+def test_data_directory_of_the_user_is_rejected(place: Path, folder: str):
     said = Terminal(place / "own")("demo", "--exit", "--data-dir", str(place / folder))
-    assert (said.code, "your own Forge keeps its data there" in said.err) == (2, True)
+    assert (said.code, "contains the data of your Forge" in said.err) == (2, True)
     assert list(place.iterdir()) == []
 
 
-def test_two_demos_do_not_share_a_folder(place: Path):
+def test_two_demos_cannot_share_a_directory(place: Path):
     (place / MARK).write_text("{}")
     with DirectoryLock(place):
         said = Terminal(place.parent / "elsewhere")("demo", "--exit", "--data-dir", str(place))
-    assert (said.code, "A demo runs in" in said.err) == (6, True)
+    assert (said.code, "A demo is running in" in said.err) == (6, True)

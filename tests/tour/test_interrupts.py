@@ -5,16 +5,16 @@ import signal
 
 import pytest
 
-from forge.tour.interrupts import SIGNALS, Interrupts
+from forge.tour.server_process import SIGNALS, Interrupts
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_is_raised_at_once(number: signal.Signals):
+def test_signal_is_raised_immediately(number: signal.Signals):
     with Interrupts().caught(), pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), number)
 
 
-def test_one_that_comes_at_a_bad_moment_is_raised_afterwards():
+def test_held_signal_is_raised_afterwards():
     interrupts, finished = Interrupts(), False
     with interrupts.caught(), pytest.raises(KeyboardInterrupt), interrupts.held():
         os.kill(os.getpid(), signal.SIGINT)
@@ -22,7 +22,7 @@ def test_one_that_comes_at_a_bad_moment_is_raised_afterwards():
     assert finished
 
 
-def test_a_second_one_only_says_that_it_hurries():
+def test_second_signal_sets_hurries():
     interrupts = Interrupts()
     with interrupts.caught():
         with pytest.raises(KeyboardInterrupt):
@@ -32,7 +32,7 @@ def test_a_second_one_only_says_that_it_hurries():
         assert interrupts.hurries
 
 
-def test_what_was_there_before_is_there_again():
+def test_signal_handlers_are_restored():
     before = [signal.getsignal(number) for number in SIGNALS]
     with Interrupts().caught():
         assert [signal.getsignal(number) for number in SIGNALS] != before

@@ -1,25 +1,25 @@
-"""How steps follow one another, through the API."""
+"""Order, branches, loops, errors and retries of steps, through the API."""
 
 import asyncio
 from typing import Any
 
 import pytest
-from tests.support.live import Live
-from tests.support.patience import PATIENCE_S
-from tests.workflows.making import Bench, code, statuses, step
+from tests.support.live_forge import Live
+from tests.support.timeouts import PATIENCE_S
+from tests.workflows.workflow_client import WorkflowClient, code, statuses, step
 
-from forge.workflows.engine import ground
+from forge.workflows.engine import execution_context
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def bench(live_forge: Live) -> Bench:
-    return Bench(live_forge)
+def bench(live_forge: Live) -> WorkflowClient:
+    return WorkflowClient(live_forge)
 
 
-async def test_a_step_begins_as_soon_as_its_own_dependencies_are_settled(bench: Bench):
-    """Not with the slowest of its wave."""
+async def test_step_starts_when_its_dependencies_are_settled(bench: WorkflowClient):
+    """It does not wait for unrelated slower steps."""
     run = await bench.run(
         "race",
         [
@@ -33,7 +33,7 @@ async def test_a_step_begins_as_soon_as_its_own_dependencies_are_settled(bench: 
     assert steps["after_quick"]["finished_at"] < steps["slow"]["finished_at"] <= steps["both"]["started_at"]
 
 
-async def test_only_the_chosen_branch_runs_and_the_join_runs_after_it(bench: Bench):
+async def test_conditional_runs_chosen_branch_and_join(bench: WorkflowClient):
     steps = [
         step("check", "conditional", condition="inputs.n > 10", then_steps=["big"], else_steps=["small"]),
         step("big", "wait", seconds=0),
@@ -56,7 +56,7 @@ async def test_only_the_chosen_branch_runs_and_the_join_runs_after_it(bench: Ben
     }
 
 
-async def test_a_condition_that_is_false_skips_its_step_and_what_depends_on_it_alone(bench: Bench):
+async def test_false_condition_skips_step_and_sole_dependents(bench: WorkflowClient):
     run = await bench.run(
         "conditions",
         [
@@ -70,7 +70,7 @@ async def test_a_condition_that_is_false_skips_its_step_and_what_depends_on_it_a
     assert statuses(run) == {"a": "skipped", "b": "skipped", "c": "completed", "d": "completed"}
 
 
-async def test_a_loop_over_items_has_a_scope_for_each(bench: Bench):
+async def test_loop_over_items_has_scope_per_item(bench: WorkflowClient):
     run = await bench.run(
         "each",
         [
@@ -103,7 +103,7 @@ async def test_a_loop_over_items_has_a_scope_for_each(bench: Bench):
     assert outputs["after"]["output"] == {"all": ["a!", "b!", "c!"], "last": "c!", "second": 1}
 
 
-async def test_a_loop_goes_on_while_its_condition_is_true_and_ends_at_its_cap(bench: Bench):
+async def test_while_loop_ends_by_condition_or_maximum(bench: WorkflowClient):
     body = code("inc", "return input.i + 1;", input={"i": "{{ loop.index }}"})
     run = await bench.run(
         "until", [step("again", "loop", condition="loop.index < 3", body_steps=["inc"]), body]
@@ -115,7 +115,7 @@ async def test_a_loop_goes_on_while_its_condition_is_true_and_ends_at_its_cap(be
     assert (await bench.outputs(run))["again"] == {"type": "loop", "iterations": 5, "completed": False}
 
 
-async def test_a_failure_stops_what_else_runs_and_what_is_done_finally_is_done(bench: Bench):
+async def test_failure_cancels_other_steps_and_runs_finally(bench: WorkflowClient):
     run = await bench.run(
         "fails",
         [
@@ -133,7 +133,7 @@ async def test_a_failure_stops_what_else_runs_and_what_is_done_finally_is_done(b
 
 
 ERRAND = step("call", "sub_workflow", workflow_name="inner", input={})
-EACH = step("each", "loop", items=[1], body_steps=["call"], timeout_secs=3, on_error="continue")
+VALUE_WEIGHT = step("each", "loop", items=[1], body_steps=["call"], timeout_secs=3, on_error="continue")
 
 
 @pytest.mark.parametrize(
@@ -141,14 +141,14 @@ EACH = step("each", "loop", items=[1], body_steps=["call"], timeout_secs=3, on_e
     [
         ([ERRAND, code("spin", "while (true) {}", timeout_secs=3)], {}),
         ([ERRAND, code("spin", "while (true) {}")], {"timeout_secs": 3}),
-        ([EACH, ERRAND], {}),
+        ([VALUE_WEIGHT, ERRAND], {}),
     ],
     ids=["its neighbour failed", "the time of the run was up", "the time of its loop was up"],
 )
-async def test_a_step_that_is_ended_stops_the_run_it_waits_for(
-    bench: Bench, steps: list[dict[str, Any]], more: dict[str, Any]
+async def test_interrupted_step_cancels_its_run(
+    bench: WorkflowClient, steps: list[dict[str, Any]], more: dict[str, Any]
 ):
-    """At once, and not when the run itself has ended."""
+    """The child is cancelled at once, not when the run itself ends."""
     await bench.create("inner", [step("w", "wait", seconds=3600)])
     asks = step("ok", "approval", prompt="?")
     await bench.create("outer", [*steps, asks], **{"finally": ["ok"]}, **more)
@@ -160,7 +160,7 @@ async def test_a_step_that_is_ended_stops_the_run_it_waits_for(
     assert (await bench.until(child))["status"] == "cancelled"
 
 
-async def test_what_is_done_finally_sees_the_step_that_failed(bench: Bench):
+async def test_finally_can_use_failed_step(bench: WorkflowClient):
     told = {"how": "{{ steps.bad.status }}: {{ steps.bad.error.code }}", "loop": "{{ steps.each.status }}"}
     run = await bench.run(
         "fails",
@@ -177,14 +177,14 @@ async def test_what_is_done_finally_sees_the_step_that_failed(bench: Bench):
     assert (await bench.outputs(run))["tell"]["output"] == {"how": "failed: code_raised", "loop": "failed"}
 
 
-async def test_nothing_of_a_run_with_too_many_steps_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ground, "MAX_STEP_RUNS", 2)
+async def test_run_with_too_many_steps_stops(bench: WorkflowClient, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(execution_context, "MAX_STEP_RUNS", 2)
     run = await bench.run("wide", [step(f"w{i}", "wait", seconds=60) for i in range(3)])
     assert (run["status"], run["error"]["code"]) == ("failed", "too_many_steps")
     assert [task for task in asyncio.all_tasks() if "Stepping.run" in repr(task.get_coro())] == []
 
 
-async def test_an_error_may_be_gone_past_or_go_to_a_handler(bench: Bench):
+async def test_on_error_continue_and_goto(bench: WorkflowClient):
     run = await bench.run(
         "errors",
         [
@@ -206,20 +206,20 @@ async def test_an_error_may_be_gone_past_or_go_to_a_handler(bench: Bench):
     assert (await bench.outputs(run))["b"]["output"] == {"why": "code_raised"}
 
 
-async def test_a_handler_nobody_needs_is_skipped(bench: Bench):
+async def test_unused_error_handler_is_skipped(bench: WorkflowClient):
     run = await bench.run(
         "fine", [step("c", "wait", seconds=0, on_error={"goto": "mend"}), step("mend", "wait", seconds=0)]
     )
     assert statuses(run) == {"c": "completed", "mend": "skipped"}
 
 
-async def test_an_unresolved_reference_is_an_error_that_names_it(bench: Bench):
+async def test_unresolved_reference_fails_step(bench: WorkflowClient):
     run = await bench.run("typo", [code("a", "return 1;", input={"x": "{{ trigger.nope.deep }}"})])
     assert run["status"] == "failed"
     assert "trigger.nope" in run["error"]["message"]
 
 
-async def test_attempts_are_kept_and_back_off(bench: Bench):
+async def test_attempts_are_stored_with_backoff(bench: WorkflowClient):
     retry = {"max_attempts": 3, "delay_secs": 0.05, "retry_on": ["code_raised"], "jitter": 0}
     run = await bench.run("again", [code("bad", "throw new Error('no');", retry=retry)])
     steps = await bench.steps(run)
@@ -232,7 +232,7 @@ async def test_attempts_are_kept_and_back_off(bench: Bench):
     assert (run["status"], steps["bad"]["attempt"]) == ("failed", 3)
 
 
-async def test_what_a_step_logged_is_told_also_when_it_fails(bench: Bench):
+async def test_logs_are_published_when_step_fails(bench: WorkflowClient):
     retry = {"max_attempts": 2, "delay_secs": 0.01, "retry_on": ["code_raised"]}
     body = "console.log('x'.repeat(5000)); if (input.fails) throw new Error('no');"
     steps = [
@@ -247,7 +247,7 @@ async def test_what_a_step_logged_is_told_also_when_it_fails(bench: Bench):
     assert [line for one in told for line in one["lines"]] == [*kept["good"], *kept["bad"]]
 
 
-async def test_a_rejection_skips_what_depends_on_it_and_runs_what_is_meant_for_it(bench: Bench):
+async def test_rejection_skips_dependents_and_runs_rejected_steps(bench: WorkflowClient):
     await bench.create(
         "ask",
         [
@@ -262,20 +262,20 @@ async def test_a_rejection_skips_what_depends_on_it_and_runs_what_is_meant_for_i
     run = await bench.until(run_id)
     assert statuses(run) == {"ok": "completed", "sent": "skipped", "sorry": "completed"}
     status, error = await bench.refused("POST", f"/workflow-runs/{run_id}/approve", json={})
-    assert (status, error["message"]) == (409, "Nothing here waits for an approval.")
+    assert (status, error["message"]) == (409, "No step is waiting for an approval.")
 
 
-async def test_time_that_is_over_is_no_refusal(bench: Bench):
+async def test_approval_timeout_is_not_a_rejection(bench: WorkflowClient):
     run = await bench.run("ask", [step("ok", "approval", prompt="Sure?", timeout_secs=0.2)])
     assert (run["status"], run["error"]["code"]) == ("failed", "approval_expired")
 
 
-async def test_a_step_ends_when_its_time_is_over(bench: Bench):
+async def test_step_times_out(bench: WorkflowClient):
     run = await bench.run("slow", [code("spin", "while (true) {}", timeout_secs=0.3)])
     assert (run["status"], run["error"]["code"]) == ("failed", "timeout")
 
 
-async def test_a_dry_run_does_nothing_and_says_what_would_be_done(bench: Bench):
+async def test_dry_run_has_no_effects(bench: WorkflowClient):
     await bench.create(
         "dry",
         [

@@ -1,4 +1,4 @@
-"""Random graphs through the engine itself: order, once each, no deadlock, cancellation, going on after a crash."""
+"""Property tests of the engine with random graphs: order, no deadlock, cancellation and resuming after a crash."""
 
 import asyncio
 import random
@@ -10,19 +10,18 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.events.models import EventData
-from forge.runs.fencing import TakenOver
-from forge.workflows.correcting import Correction
+from forge.runs.queries import TakenOver
 from forge.workflows.definition.graph import Graph
 from forge.workflows.definition.models import Definition, StepType
-from forge.workflows.engine.calling import RunFacts
-from forge.workflows.engine.executing import Ended, Execution
-from forge.workflows.engine.ground import MAX_STEP_RUNS, Ground, ScopeFailed
-from forge.workflows.engine.hands import Done, Hands, StepCall, StepError
-from forge.workflows.engine.pace import Pace
-from forge.workflows.engine.rows import StepRow
+from forge.workflows.engine.activity import RunActivity
+from forge.workflows.engine.execution import Execution, ExecutionResult
+from forge.workflows.engine.execution_context import MAX_STEP_RUNS, ExecutionContext, RunInfo, ScopeFailed
+from forge.workflows.engine.self_correction import Correction
+from forge.workflows.engine.step_executor import StepCall, StepError, StepExecutors, StepResult
+from forge.workflows.engine.step_store import StepRow
 from forge.workflows.models import StepStatus
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -30,7 +29,7 @@ QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 @dataclass
 class World:
-    """What a run leaves behind: its journal, and what was done to the world."""
+    """An in-memory journal of a run and the effects of its steps."""
 
     seed: int
     rows: dict[str, StepRow] = field(default_factory=dict[str, StepRow])
@@ -47,16 +46,16 @@ class World:
             raise TakenOver  # as good as dead: nothing it does counts any more
         self.rows[row.key] = row
 
-    async def fenced(self, _function: Any) -> JsonValue:
+    async def run_fenced(self, _function: Any) -> JsonValue:
         raise AssertionError("nothing is begun here")
 
-    async def stop(self, _run_id: str) -> None:
+    async def stop_run(self, _run_id: str) -> None:
         raise AssertionError("nothing was begun here")
 
-    async def keep(self, failed: ScopeFailed) -> None:
+    async def store_failure(self, failed: ScopeFailed) -> None:
         self.failure = failed
 
-    async def do(self, call: StepCall, config: Any) -> Done:
+    async def execute(self, call: StepCall, config: Any) -> StepResult:
         """Takes a moment, fails now and then if its step says so; the same every time for the same step."""
         chance = random.Random(f"{self.seed} {call.key}")
         self.begun.append(call.key)
@@ -69,38 +68,38 @@ class World:
         finally:
             self.running -= 1
         self.done[call.key] += 1
-        return Done({"type": "wait", "waited_secs": 0})
+        return StepResult({"type": "wait", "waited_secs": 0})
 
-    def ground(self) -> Ground:
-        hands: Hands = dict.fromkeys((StepType.WAIT, StepType.CODE, StepType.HTTP), self)
-        return Ground(
-            facts=RunFacts("run", "account", "workflow", "random", 0),
-            hands=hands,
+    def context(self) -> ExecutionContext:
+        step_executors: StepExecutors = dict.fromkeys((StepType.WAIT, StepType.CODE, StepType.HTTP), self)
+        return ExecutionContext(
+            facts=RunInfo("run", "account", "workflow", "random", 0),
+            step_executors=step_executors,
             correct=_uncorrected,
-            pace=Pace(1000.0, 0.0, 4),
+            activity=RunActivity(1000.0, 0.0, 4),
             write=self.write,
-            fenced=self.fenced,
-            stop=self.stop,
-            keep=self.keep,
+            run_fenced=self.run_fenced,
+            stop_run=self.stop_run,
+            store_failure=self.store_failure,
             failure=self.failure,
             rows=dict(self.rows),
         )
 
-    async def run(self, definition: Definition) -> Ended:
+    async def run(self, definition: Definition) -> ExecutionResult:
         names: dict[str, JsonValue] = {"inputs": {}, "trigger": {}, "workflow": {}}
         async with asyncio.timeout(PATIENCE_S):
-            return await Execution(definition, self.ground(), names).run()
+            return await Execution(definition, self.context(), names).run()
 
 
 async def _uncorrected(
-    call: StepCall, step: Any, given: Any, problem: Any, *, attempt: int, of: int
+    call: StepCall, step: Any, input_fields: Any, problem: Any, *, attempt: int, of: int
 ) -> Correction:
     raise AssertionError("nothing is corrected here")
 
 
 @st.composite
 def definitions(draw: st.DrawFn) -> Definition:
-    """Steps that depend on earlier ones, conditionals that choose among later ones, loops around some."""
+    """Generate definitions with dependencies, conditionals and loops."""
     count = draw(st.integers(1, 14))
     chance = draw(st.randoms(use_true_random=False))
     steps: list[dict[str, Any]] = []
@@ -161,7 +160,7 @@ def settled(world: World) -> dict[str, tuple[StepStatus, JsonValue]]:
 
 @QUICK
 @given(definition=definitions(), seed=st.integers(0, 1000))
-def test_every_step_is_settled_once_and_only_after_what_leads_to_it(definition: Definition, seed: int):
+def test_every_step_is_settled_once_after_its_sources(definition: Definition, seed: int):
     world = World(seed)
     ended = asyncio.run(world.run(definition))
     assert ended.failure is None
@@ -177,7 +176,7 @@ def test_every_step_is_settled_once_and_only_after_what_leads_to_it(definition: 
 
 @QUICK
 @given(definition=definitions(), seed=st.integers(0, 1000), deaths=st.lists(st.integers(0, 12), max_size=6))
-def test_killed_anywhere_it_comes_to_the_same_end_and_repeats_nothing_that_was_finished(
+def test_resumed_run_has_same_result_and_repeats_no_finished_step(
     definition: Definition, seed: int, deaths: list[int]
 ):
     undisturbed = World(seed)
@@ -197,7 +196,7 @@ def test_killed_anywhere_it_comes_to_the_same_end_and_repeats_nothing_that_was_f
 
 @QUICK
 @given(definition=definitions(), seed=st.integers(0, 1000), moment=st.integers(0, 30))
-def test_cancelled_at_any_moment_nothing_goes_on(definition: Definition, seed: int, moment: int):
+def test_cancelled_run_leaves_no_active_step(definition: Definition, seed: int, moment: int):
     world = World(seed)
 
     async def cancelled() -> None:
@@ -217,8 +216,8 @@ def test_cancelled_at_any_moment_nothing_goes_on(definition: Definition, seed: i
     asyncio.run(cancelled())
 
 
-def test_a_run_has_a_bounded_number_of_steps():
-    """Loops in loops multiply."""
+def test_number_of_steps_is_limited():
+    """Nested loops multiply."""
     hundred = {"items": list(range(100)), "parallel": 20}
     steps: list[dict[str, Any]] = [
         {"id": "a", "type": "loop", "config": {"type": "loop", **hundred, "body_steps": ["b"]}},

@@ -1,4 +1,4 @@
-"""docs/reference/workflow-files.md names every key of a definition with its default, and its example is without a mistake."""
+"""docs/reference/workflow-files.md documents every key with its default, and its example is valid."""
 
 import ast
 import re
@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from forge.workflows.definition import models
 from forge.workflows.definition.models import (
+    HTTP_TIMEOUT_S,
     LONGEST_S,
     MAX_DEPTH,
     MAX_ITERATIONS,
@@ -28,8 +29,7 @@ from forge.workflows.definition.models import (
     StepConfig,
     StepType,
 )
-from forge.workflows.definition.reading import read_source
-from forge.workflows.engine.timing import HTTP_TIMEOUT_S
+from forge.workflows.definition.reader import read_source
 from forge.workflows.models import MAX_OUTPUT, MAX_PAYLOAD
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/workflow-files.md").read_text()
@@ -43,7 +43,7 @@ TRIGGERS: dict[str, type[BaseModel]] = {
 
 
 def rows(section: str) -> dict[str, list[str]]:
-    """The cells of a section's tables, by the name in the first one; a star marks templates."""
+    """Return the cells of a section's tables by the name in the first one; a star marks templates."""
     found = re.findall(r"^\| `([\w-]+)`( \*)? \|(.*)\|$", SECTIONS[section], re.MULTILINE)
     return {
         name: [star.strip(), *(cell.strip() for cell in cells.split(" | "))] for name, star, cells in found
@@ -59,19 +59,19 @@ def keys(model: type[BaseModel]) -> set[str]:
     [("The workflow", Definition), ("Inputs", Input), ("Steps", Step), ("Retry", RetryPolicy)],
     ids=str,
 )
-def test_every_key_is_described(section: str, model: type[BaseModel]):
+def test_every_key_is_documented(section: str, model: type[BaseModel]):
     assert set(rows(section)) == keys(model)
 
 
 @pytest.mark.parametrize("kind", StepType)
-def test_every_key_of_every_step_is_described_and_those_with_templates_are_marked(kind: StepType):
+def test_every_config_key_is_documented(kind: StepType):
     described = rows(f"`{kind.value}`")
     assert set(described) == keys(CONFIGS[kind.value]) - {"type"}
     assert {name for name, cells in described.items() if cells[0]} == set(CONFIGS[kind.value].templated)
 
 
 @pytest.mark.parametrize("kind", TRIGGERS)
-def test_every_key_of_every_trigger_is_named(kind: str):
+def test_every_trigger_key_is_documented(kind: str):
     named = set(re.findall(r"`(\w+)`", rows("Triggers")[kind][1]))
     assert named == keys(TRIGGERS[kind]) - {"type"}
 
@@ -87,15 +87,13 @@ def test_every_key_of_every_trigger_is_named(kind: str):
     ],
     ids=str,
 )
-def test_numbers_words_and_flags_that_hold_if_nothing_is_said_are_those_of_the_code(
-    section: str, model: type[BaseModel]
-):
+def test_documented_defaults_match_code(section: str, model: type[BaseModel]):
     described = rows(section)
     for name, field in model.model_fields.items():
         default: Any = field.default
         told = described.get(field.alias or name, [""])[-1].strip("`")
         if field.is_required() and name in described:
-            assert told in ("has to be there", "that of `config"), name
+            assert told in ("required", "that of `config"), name
         elif isinstance(default, bool):
             assert told == str(default).lower(), name
         elif isinstance(default, int | float) and name != "max_bytes":
@@ -104,7 +102,7 @@ def test_numbers_words_and_flags_that_hold_if_nothing_is_said_are_those_of_the_c
             assert told == default, name
 
 
-def test_every_value_of_every_choice_is_named():
+def test_every_enum_value_is_documented():
     named = set(re.findall(r"`([^`\s]+)`", PAGE))
     assert {*InputType, *Language, *ConcurrencyPolicy, *RetryStrategy, *StepType, *TRIGGERS} <= named
     for config in CONFIGS.values():
@@ -113,11 +111,11 @@ def test_every_value_of_every_choice_is_named():
             assert values <= named, (config, name)
 
 
-def test_every_code_of_an_error_that_a_step_can_end_with_is_named():
+def test_every_error_code_is_documented():
     folder = Path(models.__file__).parents[1]
     raised = {
         call.args[0].value
-        for path in (*folder.glob("steps/*.py"), *folder.glob("engine/*.py"), folder / "starting.py")
+        for path in (*folder.glob("steps/*.py"), *folder.glob("engine/*.py"), folder / "run_starter.py")
         for call in ast.walk(ast.parse(path.read_text()))
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
@@ -128,21 +126,21 @@ def test_every_code_of_an_error_that_a_step_can_end_with_is_named():
     assert raised <= set(re.findall(r"`(\w+)`", SECTIONS["Codes of errors"]))
 
 
-def test_the_limits_are_those_that_hold():
+def test_documented_limits_match_code():
     limits = dict(re.findall(r"^\| ([\w ,]+) \| (.+) \|$", SECTIONS["Limits"], re.MULTILINE))
     assert limits["steps of a workflow"] == f"{MAX_STEPS:,}"
     assert limits["a definition as YAML"] == f"{MAX_SOURCE >> 20} MB"
-    assert limits["what a run is started with"] == f"{MAX_PAYLOAD >> 20} MB of JSON"
-    assert limits["what a step gives"] == f"{MAX_OUTPUT >> 20} million characters of JSON"
+    assert limits["payload of a run"] == f"{MAX_PAYLOAD >> 20} MB of JSON"
+    assert limits["output of a step"] == f"{MAX_OUTPUT >> 20} million characters of JSON"
     assert limits["iterations of a loop"] == str(MAX_ITERATIONS)
-    assert limits["workflows in workflows, runs that cause runs"] == f"{MAX_DEPTH} levels"
+    assert limits["nested workflows, runs that cause runs"] == f"{MAX_DEPTH} levels"
     assert rows("The workflow")["timeout_secs"][-1] == str(RUN_TIMEOUT_S)
-    told = f"{STEP_TIMEOUT_S}; of `http` {HTTP_TIMEOUT_S:g}; none for what waits by nature"
+    told = f"{STEP_TIMEOUT_S}; `http`: {HTTP_TIMEOUT_S:g}; none for steps that only wait"
     assert rows("Steps")["timeout_secs"][-1] == told
     assert LONGEST_S // 86400 == 366
 
 
-def test_the_example_is_a_workflow_without_a_word_to_say_about_it():
+def test_example_is_valid():
     [example] = re.findall(r"```yaml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     found = read_source(example)
     assert found.problems == []

@@ -1,19 +1,19 @@
-"""Runs of workflows from their start to their end, through the API, on both databases."""
+"""Workflow runs from start to end, through the API, on both databases."""
 
 import asyncio
 
 import pytest
-from tests.support.live import Live
-from tests.support.patience import PATIENCE_S
-from tests.workflows.making import Bench, code, statuses, step
+from tests.support.live_forge import Live
+from tests.support.timeouts import PATIENCE_S
+from tests.workflows.workflow_client import WorkflowClient, code, statuses, step
 
 
 @pytest.fixture
-def bench(live_forge: Live) -> Bench:
-    return Bench(live_forge)
+def bench(live_forge: Live) -> WorkflowClient:
+    return WorkflowClient(live_forge)
 
 
-async def test_what_one_step_gives_goes_into_the_next(bench: Bench):
+async def test_output_is_passed_to_next_step(bench: WorkflowClient):
     run = await bench.run(
         "chain",
         [
@@ -38,7 +38,7 @@ async def test_what_one_step_gives_goes_into_the_next(bench: Bench):
     assert steps["tell"]["output"] == {"type": "code", "language": "javascript", "output": "42 b"}
 
 
-async def test_many_steps_come_page_by_page(bench: Bench):
+async def test_steps_are_paginated(bench: WorkflowClient):
     loop = step("each", "loop", items="{{ [1, 2, 3, 4] }}", body_steps=["once"])
     run = await bench.run("many", [loop, step("once", "wait", seconds=0)])
     assert run["status"] == "completed", run["error"]
@@ -53,7 +53,7 @@ async def test_many_steps_come_page_by_page(bench: Bench):
     assert sorted(keys) == sorted(statuses(run)) and len(keys) == 5
 
 
-async def test_an_approval_waits_and_then_goes_on(bench: Bench):
+async def test_approval_pauses_and_resumes_run(bench: WorkflowClient):
     await bench.create(
         "ask",
         [
@@ -75,7 +75,7 @@ async def test_an_approval_waits_and_then_goes_on(bench: Bench):
     assert 0 < attempt["waited_ms"] <= attempt["duration_ms"]
 
 
-async def test_a_run_counts_as_waiting_only_when_nothing_else_goes_on(bench: Bench):
+async def test_run_is_waiting_only_if_no_step_works(bench: WorkflowClient):
     await bench.create("ask", [step("ok", "approval", prompt="Sure?"), code("busy", _BUSY)])
     run_id = await bench.trigger("ask")
     async with asyncio.timeout(PATIENCE_S):
@@ -90,7 +90,7 @@ async def test_a_run_counts_as_waiting_only_when_nothing_else_goes_on(bench: Ben
 _BUSY = "let n = 0; for (let i = 0; i < 2e7; i++) n += i % 7; return n;"
 
 
-async def test_a_workflow_in_a_workflow_is_a_run_of_its_own(bench: Bench):
+async def test_sub_workflow_is_a_child_run(bench: WorkflowClient):
     await bench.create(
         "inner",
         [code("x", "return input.a + 1;", input={"a": "{{ inputs.a }}"})],
@@ -110,15 +110,15 @@ async def test_a_workflow_in_a_workflow_is_a_run_of_its_own(bench: Bench):
     assert (child["parent_id"], child["trigger"]) == (run["id"], "sub_workflow")
 
 
-async def test_workflows_do_not_start_each_other_for_ever(bench: Bench):
+async def test_recursion_depth_is_limited(bench: WorkflowClient):
     run = await bench.run("self", [step("again", "sub_workflow", workflow_name="self", input={})])
     assert run["status"] == "failed"
-    assert "chain of workflows" in run["error"]["message"]
+    assert "in a chain of runs" in run["error"]["message"]
     runs = await bench.ask("GET", "/workflows/self/runs")
     assert len(runs) == 6
 
 
-async def test_cancelling_stops_all_of_it_at_once(bench: Bench):
+async def test_cancel_stops_run_and_children(bench: WorkflowClient):
     await bench.create("inner", [step("w", "wait", seconds=60)])
     await bench.create(
         "outer",
@@ -144,8 +144,8 @@ async def test_cancelling_stops_all_of_it_at_once(bench: Bench):
     assert (await bench.ask("GET", f"/workflow-runs/{child}"))["status"] == "cancelled"
 
 
-async def test_a_retry_keeps_what_was_completed(bench: Bench):
-    """Also the iterations of a loop before the one that failed."""
+async def test_retry_reuses_completed_steps(bench: WorkflowClient):
+    """This includes the iterations of a loop before the failed one."""
     await bench.create(
         "mend",
         [
@@ -176,16 +176,19 @@ async def test_a_retry_keeps_what_was_completed(bench: Bench):
     assert kept == {"first", "each[0]/part"}
 
 
-async def test_only_what_failed_can_be_retried_and_anything_can_be_run_again(bench: Bench):
+async def test_only_failed_runs_can_be_retried_but_all_can_be_rerun(bench: WorkflowClient):
     run = await bench.run("fine", [code("a", "return input;", input={"n": "{{ trigger.n }}"})], {"n": 1})
     status, error = await bench.refused("POST", f"/workflow-runs/{run['id']}/retry")
-    assert (status, error["message"]) == (409, "This run is completed: there is nothing to go on from.")
+    assert (status, error["message"]) == (
+        409,
+        "This run is completed; only failed and cancelled runs can be retried.",
+    )
     again = await bench.ask("POST", f"/workflow-runs/{run['id']}/rerun", json={"payload": {"n": 2}})
     run = await bench.until(again["run_id"])
     assert (await bench.outputs(run))["a"]["output"] == {"n": 2}
 
 
-async def test_a_run_keeps_the_version_it_was_started_with(bench: Bench):
+async def test_run_keeps_its_version(bench: WorkflowClient):
     await bench.create("v", [step("ok", "approval", prompt="?"), code("a", "return 1;", "ok")])
     run_id = await bench.trigger("v")
     await bench.until(run_id, "waiting")
@@ -197,7 +200,7 @@ async def test_a_run_keeps_the_version_it_was_started_with(bench: Bench):
 
 
 @pytest.mark.parametrize("policy", ["queue", "reject", "cancel_previous"])
-async def test_runs_at_a_time_are_limited(bench: Bench, policy: str):
+async def test_concurrent_runs_are_limited(bench: WorkflowClient, policy: str):
     await bench.create("one", [step("ok", "approval", prompt="?")], concurrency=1, concurrency_policy=policy)
     first = await bench.trigger("one")
     await bench.until(first, "waiting")
@@ -216,7 +219,7 @@ async def test_runs_at_a_time_are_limited(bench: Bench, policy: str):
             await asyncio.sleep(0.02)
 
 
-async def test_what_is_required_and_has_a_default_need_not_be_given(bench: Bench):
+async def test_required_input_with_default_may_be_omitted(bench: WorkflowClient):
     inputs = {"topic": {"required": True, "default": "tides"}}
     run = await bench.run(
         "with", [step("w", "wait", seconds=0)], inputs=inputs, outputs={"of": "{{ inputs.topic }}"}
@@ -224,7 +227,7 @@ async def test_what_is_required_and_has_a_default_need_not_be_given(bench: Bench
     assert (run["status"], run["output"]) == ("completed", {"of": "tides"})
 
 
-async def test_one_too_many_ends_the_oldest_and_no_other(bench: Bench):
+async def test_cancel_previous_cancels_only_the_oldest_run(bench: WorkflowClient):
     limits = {"concurrency": 2, "concurrency_policy": "cancel_previous"}
     await bench.create("two", [step("ok", "approval", prompt="?")], **limits)
     runs: list[str] = []
@@ -236,7 +239,7 @@ async def test_one_too_many_ends_the_oldest_and_no_other(bench: Bench):
     assert left == ["waiting", "waiting"]
 
 
-async def test_a_retry_takes_its_turn_like_any_other_run(bench: Bench):
+async def test_retry_waits_for_free_slot(bench: WorkflowClient):
     asks = step("ok", "approval", "done", prompt="?", on_reject="fail")
     await bench.create("one", [step("done", "wait", seconds=0), asks], concurrency=1)
     first = await bench.trigger("one")
@@ -249,21 +252,21 @@ async def test_a_retry_takes_its_turn_like_any_other_run(bench: Bench):
     assert (statuses(run), run["gates"]) == ({"done": "completed"}, [])
 
 
-async def test_time_is_counted_while_it_works_and_not_while_it_waits(bench: Bench):
+async def test_time_limit_counts_work_not_waiting(bench: WorkflowClient):
     run = await bench.run("slow", [code("spin", "while (true) {}")], timeout_secs=0.5)
     assert (run["status"], run["error"]["code"]) == ("failed", "run_timeout")
     run = await bench.run("patient", [step("w", "wait", seconds=1.5)], timeout_secs=0.5)
     assert run["status"] == "completed"
 
 
-async def test_every_step_is_told_in_the_run_s_stream(bench: Bench):
+async def test_every_step_is_published_on_run_stream(bench: WorkflowClient):
     run = await bench.run("told", [step("a", "wait", seconds=0), step("b", "wait", "a", seconds=0)])
-    moved = [event.data["step"] for event in await bench.events(run) if event.type == "workflow.step"]
-    assert [(one["key"], one["status"]) for one in moved] == [("a", "completed"), ("b", "completed")]
+    with_summary = [event.data["step"] for event in await bench.events(run) if event.type == "workflow.step"]
+    assert [(one["key"], one["status"]) for one in with_summary] == [("a", "completed"), ("b", "completed")]
 
 
 @pytest.mark.parametrize("policy", ["queue", "cancel_previous"])
-async def test_a_workflow_that_calls_itself_does_not_wait_for_itself(bench: Bench, policy: str):
+async def test_recursive_workflow_does_not_deadlock(bench: WorkflowClient, policy: str):
     steps = [
         step("again", "sub_workflow", workflow_name="one", input={"n": 1}, condition="!has(trigger.n)"),
         step("end", "wait", "again", seconds=0),

@@ -1,11 +1,11 @@
-"""Definitions over REST: made, read, changed, switched, deleted; and what is refused."""
+"""The HTTP API of workflow definitions."""
 
 import asyncio
 from typing import Any
 
 import pytest
-from tests.support.live import Live
-from tests.workflows.making import Bench, code, statuses, step
+from tests.support.live_forge import Live
+from tests.workflows.workflow_client import WorkflowClient, code, statuses, step
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
@@ -20,11 +20,11 @@ steps:
 
 
 @pytest.fixture
-def bench(live_forge: Live) -> Bench:
-    return Bench(live_forge)
+def bench(live_forge: Live) -> WorkflowClient:
+    return WorkflowClient(live_forge)
 
 
-async def test_yaml_goes_in_and_comes_out_with_its_comments(bench: Bench):
+async def test_yaml_comments_are_preserved(bench: WorkflowClient):
     made = await bench.ask("POST", "/workflows", json={"source": SOURCE})
     assert (made["source"], made["number"], made["name"]) == (SOURCE, 1, "morning")
     changed = made["definition"]
@@ -41,12 +41,12 @@ async def test_yaml_goes_in_and_comes_out_with_its_comments(bench: Bench):
     assert (await bench.ask("GET", "/workflows/morning/versions/1"))["source"] == SOURCE
 
 
-async def test_saving_what_is_saved_already_makes_no_version(bench: Bench):
+async def test_saving_unchanged_definition_creates_no_version(bench: WorkflowClient):
     await bench.ask("POST", "/workflows", json={"source": SOURCE})
     assert (await bench.ask("PUT", "/workflows/morning", json={"source": SOURCE}))["number"] == 1
 
 
-async def test_who_saves_over_somebody_else_is_told(bench: Bench):
+async def test_concurrent_update_is_a_conflict(bench: WorkflowClient):
     await bench.create("mine", [step("a", "wait", seconds=0)])
     changed: dict[str, Any] = {"name": "mine", "steps": [step("b", "wait", seconds=0)]}
     await bench.ask("PUT", "/workflows/mine", json={"definition": changed, "expected_number": 1})
@@ -60,7 +60,7 @@ async def test_who_saves_over_somebody_else_is_told(bench: Bench):
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
-        ([step("a", "wait", "b", seconds=0), step("b", "wait", "a", seconds=0)], "wait for each other"),
+        ([step("a", "wait", "b", seconds=0), step("b", "wait", "a", seconds=0)], "depend on each other"),
         ([step("a", "wait", "nope", seconds=0)], "nope"),
         ([code("a", "return 1;", input="{{ steps.b.output }}")], "no step `b`"),
         ([step(f"s{i}", "wait", seconds=0) for i in range(10_000)], "1,000"),
@@ -68,8 +68,8 @@ async def test_who_saves_over_somebody_else_is_told(bench: Bench):
     ],
     ids=["cycle", "unknown step", "unknown reference", "too many", "no expression"],
 )
-async def test_what_cannot_work_is_refused_with_its_place_and_nothing_is_kept(
-    bench: Bench, steps: list[dict[str, Any]], message: str
+async def test_invalid_definition_is_rejected_with_position(
+    bench: WorkflowClient, steps: list[dict[str, Any]], message: str
 ):
     body = {"definition": {"name": "bad", "steps": steps}}
     status, error = await bench.refused("POST", "/workflows", json=body)
@@ -80,7 +80,7 @@ async def test_what_cannot_work_is_refused_with_its_place_and_nothing_is_kept(
     assert await bench.ask("GET", "/workflows") == []
 
 
-async def test_a_name_is_taken_once_and_free_again_when_its_workflow_is_gone(bench: Bench):
+async def test_name_is_unique_and_free_after_deletion(bench: WorkflowClient):
     await bench.create("one", [step("a", "wait", seconds=0)])
     status, _ = await bench.refused(
         "POST", "/workflows", json={"definition": {"name": "one", "steps": [step("a", "wait", seconds=0)]}}
@@ -90,7 +90,7 @@ async def test_a_name_is_taken_once_and_free_again_when_its_workflow_is_gone(ben
     await bench.create("one", [step("a", "wait", seconds=0)])
 
 
-async def test_deleting_cancels_what_runs_and_keeps_what_ran(bench: Bench):
+async def test_delete_cancels_active_and_keeps_finished_runs(bench: WorkflowClient):
     await bench.create("gone", [step("ok", "approval", prompt="?")])
     done = await bench.trigger("gone")
     await bench.until(done, "waiting")
@@ -110,7 +110,7 @@ async def test_deleting_cancels_what_runs_and_keeps_what_ran(bench: Bench):
     assert (await bench.refused("POST", f"/workflow-runs/{active}/retry"))[0] == 404
 
 
-async def test_what_it_starts_with_is_checked(bench: Bench):
+async def test_payload_is_validated(bench: WorkflowClient):
     inputs = {
         "n": {"type": "integer", "required": True},
         "how": {"enum": ["fast", "slow"], "default": "slow"},
@@ -120,7 +120,7 @@ async def test_what_it_starts_with_is_checked(bench: Bench):
     )
     status, error = await bench.refused("POST", "/workflows/typed/trigger", json={"how": "odd"})
     assert status == 422
-    assert error["detail"]["problems"] == ["n is missing", 'how is to be one of "fast", "slow"']
+    assert error["detail"]["problems"] == ["n is missing", 'how must be one of "fast", "slow"']
     status, _ = await bench.refused("POST", "/workflows/typed/trigger", json={"n": 1, "x": "y" * 1_100_000})
     assert status == 413
     assert await bench.ask("GET", "/workflows/typed/runs") == []
@@ -128,7 +128,7 @@ async def test_what_it_starts_with_is_checked(bench: Bench):
     assert (run["inputs"], run["payload"]) == ({"n": 3, "how": "slow"}, {"n": 3})
 
 
-async def test_a_card_has_the_last_runs_and_what_waits(bench: Bench):
+async def test_card_has_last_runs_and_open_gates(bench: WorkflowClient):
     await bench.create("busy", [step("ok", "approval", prompt="?", condition="trigger.ask")])
     for ask in (False, True):
         await bench.until(await bench.trigger("busy", ask=ask), "completed", "waiting")
@@ -138,7 +138,7 @@ async def test_a_card_has_the_last_runs_and_what_waits(bench: Bench):
     assert await bench.ask("GET", "/workflows", params={"q": "else"}) == []
 
 
-async def test_what_is_named_but_not_there_is_a_warning_at_its_place(bench: Bench):
+async def test_unknown_name_is_a_warning_with_position(bench: WorkflowClient):
     source = SOURCE.replace(
         "type: wait\n    config: { seconds: 0 }", "type: agent\n    config: { bot: nobody, prompt: Hi }"
     )
@@ -146,29 +146,29 @@ async def test_what_is_named_but_not_there_is_a_warning_at_its_place(bench: Benc
     assert read["is_usable"]
     (warning,) = read["problems"]
     assert (warning["line"], warning["step"], warning["is_warning"]) == (6, "look", True)
-    assert warning["message"] == "There is no bot called nobody."
+    assert warning["message"] == "There is no bot named nobody."
 
 
-async def test_a_secret_that_nobody_saved_is_a_warning_where_it_is_used(bench: Bench):
+async def test_missing_secret_is_a_warning_with_position(bench: WorkflowClient):
     config = (
         'config: { url: "https://example.org", headers: { Authorization: "Bearer {{ secrets.TOKEN }}" } }'
     )
     source = SOURCE.replace("type: wait\n    config: { seconds: 0 }", f"type: http\n    {config}")
     (warning,) = (await bench.ask("POST", "/workflows/read", json={"source": source}))["problems"]
-    assert (warning["message"], warning["line"]) == ("There is no secret called TOKEN.", 6)
+    assert (warning["message"], warning["line"]) == ("There is no secret named TOKEN.", 6)
     await bench.ask("PUT", "/secrets/TOKEN", json={"value": "that of a bot", "scope": "bot:ada"})
     (warning,) = (await bench.ask("POST", "/workflows/read", json={"source": source}))["problems"]
-    assert warning["message"] == "There is no secret called TOKEN.", "steps use what is everybody's"
+    assert warning["message"] == "There is no secret named TOKEN.", "steps use what is everybody's"
     await bench.ask("PUT", "/secrets/TOKEN", json={"value": "a long enough secret"})
     assert (await bench.ask("POST", "/workflows/read", json={"source": source}))["problems"] == []
 
 
-async def test_an_agent_step_of_an_unknown_bot_is_an_error(bench: Bench):
+async def test_agent_step_fails_for_unknown_bot(bench: WorkflowClient):
     run = await bench.run("lonely", [step("ask", "agent", bot="nobody", prompt="Hi")])
     assert (run["status"], run["error"]["code"]) == ("failed", "unknown_bot")
 
 
-async def test_of_two_answers_at_once_one_counts(bench: Bench):
+async def test_only_one_of_two_concurrent_decisions_counts(bench: WorkflowClient):
     await bench.create("ask", [step("ok", "approval", prompt="?")])
     run_id = await bench.trigger("ask")
     await bench.until(run_id, "waiting")

@@ -1,4 +1,4 @@
-"""A project with a secret beside it; everything runs on both ways of opening files."""
+"""Fixtures: a project with a secret beside it, for both ways of opening files."""
 
 import ctypes
 import signal
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.support.repositories import Repository, make_repository
 
-from forge.workspace.files import Files
+from forge.workspace.filesystem.files import Files
 
 SECRET = b"the secret that lies outside"
 

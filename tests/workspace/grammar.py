@@ -1,4 +1,4 @@
-"""Paths that try to climb out of a directory, made from the pieces public lists of them are made of."""
+"""Generate path traversal attempts from the building blocks of public lists."""
 
 import itertools
 import random

@@ -8,8 +8,8 @@ import pytest
 from tests.workspace.conftest import SECRET
 
 from forge.errors import Conflict, DiskFull, Unavailable
-from forge.workspace.entries import TEMPORARY, Bounds, Entry, EntryKind
-from forge.workspace.errors import (
+from forge.workspace.filesystem.entries import TEMPORARY, Bounds, Entry, EntryKind
+from forge.workspace.filesystem.errors import (
     Changed,
     FileTooLarge,
     NoSuchPath,
@@ -17,8 +17,8 @@ from forge.workspace.errors import (
     PathRefused,
     QuotaExceeded,
 )
-from forge.workspace.files import FileContent, Files, Written
-from forge.workspace.quota import Quota
+from forge.workspace.filesystem.files import FileContent, Files, Written
+from forge.workspace.filesystem.quota import Quota
 
 
 def sha(data: bytes) -> str:
@@ -29,14 +29,14 @@ def names(root: Path) -> list[str]:
     return sorted(str(path.relative_to(root)) for path in root.rglob("*") if ".git" not in path.parts)
 
 
-def test_a_file_is_read_with_the_hash_of_all_of_it(files: Files):
+def test_read_returns_hash_of_whole_file(files: Files):
     assert files.read("src/app.py", limit=100) == FileContent(
         b"print('hello')\n", 15, sha(b"print('hello')\n")
     )
 
 
 @pytest.mark.parametrize("limit", [0, 1, 14])
-def test_a_longer_file_is_cut_and_has_no_hash(files: Files, limit: int):
+def test_truncated_read_has_no_hash(files: Files, limit: int):
     assert files.read("src/app.py", limit=limit) == FileContent(b"print('hello')\n"[:limit], 15, None)
 
 
@@ -46,7 +46,7 @@ def test_a_large_file_is_read_whole(files: Files, root: Path):
     assert files.read("large", limit=1 << 30) == FileContent(data, len(data), sha(data))
 
 
-def test_a_directory_is_listed_by_name_without_what_is_protected_or_being_written(files: Files, root: Path):
+def test_listing_is_sorted_and_omits_protected_and_temporary_names(files: Files, root: Path):
     (root / "link").symlink_to("src")
     (root / f"{TEMPORARY}0123").write_text("half")
     os.mkfifo(root / "pipe")
@@ -59,14 +59,14 @@ def test_a_directory_is_listed_by_name_without_what_is_protected_or_being_writte
     assert files.list("src") == files.list("./src//") == [Entry("src/app.py", EntryKind.FILE, 15)]
 
 
-def test_names_no_path_can_spell_are_shown_but_not_offered_as_files(files: Files, root: Path):
+def test_names_that_no_path_can_contain_are_listed_as_other(files: Files, root: Path):
     for name in (b"new\nline", b"back\\slash", b"latin\xe9"):
         (root / os.fsdecode(name)).write_text("x")
     odd = [entry for entry in files.list() if entry.kind is EntryKind.OTHER]
     assert [entry.path for entry in odd] == ["back\\slash", "latin\\udce9", "new\nline"]
 
 
-def test_a_walk_is_deep_ordered_bounded_and_skips_what_machines_made(files: Files, root: Path):
+def test_walk_is_ordered_bounded_and_skips_generated_directories(files: Files, root: Path):
     for path in ("node_modules/x/index.js", "src/b/c.txt", "src/__pycache__/a.pyc", "dist/out"):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("x")
@@ -82,7 +82,7 @@ def test_a_walk_is_deep_ordered_bounded_and_skips_what_machines_made(files: File
     ]
 
 
-def test_stat_tells_what_is_there_and_does_not_follow_the_last_link(files: Files, root: Path):
+def test_stat_does_not_follow_the_last_link(files: Files, root: Path):
     (root / "link").symlink_to("src/app.py")
     assert files.stat("src/app.py") == Entry("src/app.py", EntryKind.FILE, 15)
     assert files.stat("link") == Entry("link", EntryKind.LINK, 10)
@@ -91,7 +91,7 @@ def test_stat_tells_what_is_there_and_does_not_follow_the_last_link(files: Files
         files.stat("nothing")
 
 
-def test_a_write_creates_directories_and_says_what_it_did(files: Files, root: Path):
+def test_write_creates_directories_and_reports_result(files: Files, root: Path):
     assert files.write("a/b/c.txt", b"one") == Written(
         created=True, unchanged=False, size=3, hash=sha(b"one")
     )
@@ -106,7 +106,7 @@ def test_a_write_creates_directories_and_says_what_it_did(files: Files, root: Pa
     assert names(root) == ["README.md", "a", "a/b", "a/b/c.txt", "src", "src/app.py"]
 
 
-def test_a_write_keeps_the_mode_and_breaks_hard_links(files: Files, root: Path, outside: Path):
+def test_write_keeps_mode_and_breaks_hard_links(files: Files, root: Path, outside: Path):
     (root / "run.sh").hardlink_to(outside / "secret.txt")
     (root / "run.sh").chmod(0o750)
     files.write("run.sh", b"changed")
@@ -114,7 +114,7 @@ def test_a_write_keeps_the_mode_and_breaks_hard_links(files: Files, root: Path, 
     assert (outside / "secret.txt").read_bytes() == SECRET
 
 
-def test_what_was_not_seen_is_not_overwritten(files: Files, root: Path):
+def test_write_with_unexpected_hash_is_refused(files: Files, root: Path):
     seen = files.read("README.md", limit=100).hash
     assert seen
     files.write("README.md", b"mine", expect=seen)
@@ -146,13 +146,13 @@ def test_files_links_and_empty_directories_are_deleted(files: Files, root: Path,
         files.delete(path)
     assert names(root) == ["src", "src/app.py"]
     assert (outside / "secret.txt").read_bytes() == SECRET
-    with pytest.raises(Conflict, match="something in it"):
+    with pytest.raises(Conflict, match="is not empty"):
         files.delete("src")
     with pytest.raises(NoSuchPath):
         files.delete("README.md")
 
 
-def test_links_inside_are_followed_for_reading_on_every_system(files: Files, root: Path):
+def test_links_inside_are_followed_for_reading(files: Files, root: Path):
     (root / "a").symlink_to("src")
     (root / "src" / "b").symlink_to("../a/app.py")
     assert files.read("a/app.py", limit=99).data == files.read("a/b", limit=99).data == b"print('hello')\n"
@@ -162,7 +162,7 @@ def test_links_inside_are_followed_for_reading_on_every_system(files: Files, roo
 @pytest.mark.parametrize(
     "target", ["../outside", "../../../../etc", "/etc", "src/../../outside", "/proc/self/root"]
 )
-def test_links_that_lead_out_are_refused(files: Files, root: Path, target: str):
+def test_links_out_of_the_root_are_refused(files: Files, root: Path, target: str):
     (root / "out").symlink_to(target)
     for attempt in (
         lambda: files.read("out/secret.txt", limit=99),
@@ -176,7 +176,7 @@ def test_links_that_lead_out_are_refused(files: Files, root: Path, target: str):
             attempt()
 
 
-def test_links_in_circles_end(files: Files, root: Path):
+def test_link_loops_are_refused(files: Files, root: Path):
     (root / "one").symlink_to("two")
     (root / "two").symlink_to("one")
     (root / "deep").symlink_to("deep/" + "x/" * 60)
@@ -201,7 +201,7 @@ SPELLINGS = (
 
 
 @pytest.mark.parametrize("path", SPELLINGS.split("|"))
-def test_what_belongs_to_git_is_protected_however_it_is_spelt(files: Files, path: str):
+def test_git_directory_is_protected_in_every_spelling(files: Files, path: str):
     for attempt in (
         lambda: files.read(path, limit=9),
         lambda: files.write(path, b"x"),
@@ -212,7 +212,7 @@ def test_what_belongs_to_git_is_protected_however_it_is_spelt(files: Files, path
             attempt()
 
 
-def test_a_link_does_not_open_what_is_protected(files: Files, root: Path):
+def test_link_does_not_open_protected_name(files: Files, root: Path):
     (root / "g").symlink_to(".git")
     (root / "h").symlink_to("g/config")
     (root / "src" / "i").symlink_to("../g")
@@ -246,14 +246,14 @@ def test_a_link_does_not_open_what_is_protected(files: Files, root: Path):
         ("x/" * 200 + "y", "levels"),
     ],
 )
-def test_texts_that_are_no_paths_are_refused_with_the_reason(files: Files, path: str, reason: str):
+def test_invalid_paths_are_refused_with_reason(files: Files, path: str, reason: str):
     with pytest.raises(PathRefused, match=reason):
         files.read(path, limit=9)
     with pytest.raises(PathRefused, match=reason):
         files.write(path, b"x")
 
 
-def test_what_is_not_a_regular_file_neither_hangs_nor_answers(files: Files, root: Path, monkeypatch):
+def test_special_files_are_refused_without_blocking(files: Files, root: Path, monkeypatch):
     os.mkfifo(root / "pipe")
     monkeypatch.chdir(root)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -273,19 +273,19 @@ def test_what_is_not_a_regular_file_neither_hangs_nor_answers(files: Files, root
         files.read("README.md/x", limit=9)
 
 
-def test_a_closed_workspace_says_so(root: Path):
+def test_closed_workspace_is_unavailable(root: Path):
     files = Files(root)
     files.close()
     with pytest.raises(Unavailable, match="closed"):
         files.read("README.md", limit=9)
 
 
-def test_a_root_that_is_not_there_is_refused(tmp_path: Path):
+def test_missing_root_is_refused(tmp_path: Path):
     with pytest.raises(NoSuchPath):
         Files(tmp_path / "nothing")
 
 
-def test_one_file_and_all_files_have_limits(root: Path):
+def test_file_and_workspace_limits_are_enforced(root: Path):
     quota = Quota(files=4, total_bytes=1000, file_bytes=600)
     with Files(root, quota=quota) as files:
         with pytest.raises(FileTooLarge):
@@ -302,14 +302,14 @@ def test_one_file_and_all_files_have_limits(root: Path):
     assert not (root / "d").exists()
 
 
-def test_a_refused_write_makes_no_directory(root: Path):
+def test_refused_write_creates_no_directory(root: Path):
     with Files(root, quota=Quota(files=2)) as files, pytest.raises(QuotaExceeded):
         files.write("new/deep/file", b"x")
     assert names(root) == ["README.md", "src", "src/app.py"]
 
 
 @pytest.mark.parametrize("path", ["link", "linked/app.py"])
-def test_links_are_not_followed_by_who_does_not_want_it(files: Files, root: Path, path: str):
+def test_read_without_follow_refuses_links(files: Files, root: Path, path: str):
     (root / "link").symlink_to("README.md")
     (root / "linked").symlink_to("src")
     assert files.read(path, limit=100).data
@@ -318,7 +318,7 @@ def test_links_are_not_followed_by_who_does_not_want_it(files: Files, root: Path
     assert files.read("src/app.py", limit=100, follow=False).data == b"print('hello')\n"
 
 
-def test_private_files_are_made_for_their_owner_alone(root: Path):
+def test_private_files_are_readable_by_owner_only(root: Path):
     with Files(root, private=True) as files:
         files.write("new/deep/file", b"x")
         files.write("README.md", b"y")
@@ -327,7 +327,7 @@ def test_private_files_are_made_for_their_owner_alone(root: Path):
     assert stat.S_IMODE((root / "README.md").stat().st_mode) != 0o600
 
 
-def test_what_changes_while_a_write_is_on_its_way_to_the_disk_is_not_overwritten(
+def test_concurrent_change_during_write_is_not_overwritten(
     files: Files, root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     sync = os.fsync

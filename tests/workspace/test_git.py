@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 import uvloop
-from tests.support.somebody import somebody
+from tests.support.unprivileged_user import unprivileged_user
 
 from forge.errors import Conflict, Invalid, NotFound, TooLarge, Unavailable
-from forge.workspace import gitrunner
-from forge.workspace.errors import NoSuchPath, PathRefused
-from forge.workspace.git import Git
-from forge.workspace.gitdir import GitDir
-from forge.workspace.gitrunner import GitRunner
-from forge.workspace.history import Author, Change, ChangeKind, Commit
+from forge.workspace.filesystem.errors import NoSuchPath, PathRefused
+from forge.workspace.git import git_runner
+from forge.workspace.git.git_directory import GitDirectory
+from forge.workspace.git.git_runner import GitRunner
+from forge.workspace.git.workspace_history import Author, Change, ChangeKind, Commit, WorkspaceHistory
 
 ADA = Author("Ada", "ada@example.com")
 
@@ -29,13 +28,13 @@ def git_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def git(root: Path, git_dir: Path) -> Git:
-    git = Git(root, git_dir)
+async def git(root: Path, git_dir: Path) -> WorkspaceHistory:
+    git = WorkspaceHistory(root, git_dir)
     await git.init()
     return git
 
 
-async def commit(git: Git, message: str = "a change") -> Commit:
+async def commit(git: WorkspaceHistory, message: str = "a change") -> Commit:
     made = await git.snapshot(message, ADA)
     assert made is not None
     return made
@@ -50,7 +49,7 @@ def hold(descriptor: int) -> "subprocess.Popen[bytes]":
 
 
 def plain_git(folder: Path, *arguments: str) -> None:
-    """As anybody would call it."""
+    """Run git without protections, as a user would."""
     who = ("-c", "user.name=a", "-c", "user.email=b")
     subprocess.run(["git", *who, "-C", str(folder), *arguments], check=False, capture_output=True)
 
@@ -64,13 +63,13 @@ def contents(root: Path) -> dict[str, bytes | str]:
     }
 
 
-def tree_of(git: Git, commit_id: str) -> str:
+def tree_of(git: WorkspaceHistory, commit_id: str) -> str:
     """As git itself says."""
     asked = ["git", "--git-dir", str(git._dir.path), "rev-parse", f"{commit_id}^{{tree}}"]
     return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
 
 
-async def test_a_snapshot_commits_everything_once(git: Git, root: Path):
+async def test_snapshot_commits_all_files_once(git: WorkspaceHistory, root: Path):
     assert await git.head() is None
     assert await git.log() == []
     first = await commit(git, "Begin\n\nWith a body")
@@ -84,7 +83,7 @@ async def test_a_snapshot_commits_everything_once(git: Git, root: Path):
     assert await git.log(1) == [second]
 
 
-async def test_status_and_diff_tell_what_differs_from_the_head(git: Git, root: Path):
+async def test_status_and_diff_compare_with_head(git: WorkspaceHistory, root: Path):
     first = await commit(git)
     (root / "README.md").unlink()
     (root / "src" / "app.py").write_text("print('changed')\n")
@@ -102,7 +101,7 @@ async def test_status_and_diff_tell_what_differs_from_the_head(git: Git, root: P
     assert await git.diff(first.id) == diff
 
 
-async def test_a_long_diff_is_cut_and_says_so(git: Git, root: Path):
+async def test_long_diff_is_truncated_with_note(git: WorkspaceHistory, root: Path):
     await commit(git)
     (root / "long.txt").write_text("line\n" * 500_000)
     diff = await git.diff(limit=1000)
@@ -124,7 +123,7 @@ ODD_NAMES = [
 ]
 
 
-async def test_names_can_be_anything(git: Git, root: Path):
+async def test_snapshot_supports_any_file_name(git: WorkspaceHistory, root: Path):
     for name in ODD_NAMES:
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(name)
@@ -140,7 +139,7 @@ async def test_names_can_be_anything(git: Git, root: Path):
     assert contents(root) == before
 
 
-async def test_a_commit_can_be_restored_whatever_happened_since(git: Git, root: Path, outside: Path):
+async def test_commit_is_restored_after_any_changes(git: WorkspaceHistory, root: Path, outside: Path):
     (root / "tool").write_text("#!/bin/sh\n")
     (root / "tool").chmod(0o755)
     (root / "link").symlink_to("src/app.py")
@@ -170,7 +169,7 @@ async def test_a_commit_can_be_restored_whatever_happened_since(git: Git, root: 
     assert list(contents(outside)) == ["secret.txt"]
 
 
-async def test_a_commit_with_large_files_can_be_restored(git: Git, root: Path):
+async def test_a_commit_with_large_files_can_be_restored(git: WorkspaceHistory, root: Path):
     for number in range(70):
         (root / f"{number}.bin").write_bytes(bytes([number]) * (1 << 20))
     (root / "largest.bin").write_bytes(b"x" * (64 << 20))
@@ -183,7 +182,7 @@ async def test_a_commit_with_large_files_can_be_restored(git: Git, root: Path):
     assert not is_there(root / "other.txt")
 
 
-async def test_what_cannot_be_written_back_takes_nothing_away(git: Git, root: Path):
+async def test_failed_restore_deletes_nothing(git: WorkspaceHistory, root: Path):
     (root / ".gitignore").write_text("ignored\n")
     (root / "was-file").write_text("x")
     first = await commit(git)
@@ -196,10 +195,10 @@ async def test_what_cannot_be_written_back_takes_nothing_away(git: Git, root: Pa
     assert is_there(root / "new.txt")
 
 
-async def test_a_file_that_cannot_be_read_is_not_taken_for_deleted():
-    with somebody() as home:
+async def test_unreadable_file_is_not_treated_as_deleted():
+    with unprivileged_user() as home:
         (home / "tree").mkdir()
-        git = Git(home / "tree", home / "git")
+        git = WorkspaceHistory(home / "tree", home / "git")
         await git.init()
         (home / "tree" / "a.txt").write_text("a")
         made = await commit(git)
@@ -209,7 +208,7 @@ async def test_a_file_that_cannot_be_read_is_not_taken_for_deleted():
         assert await git.head() == made.id
 
 
-async def test_ignored_files_are_neither_kept_nor_touched(git: Git, root: Path):
+async def test_ignored_files_are_neither_stored_nor_changed(git: WorkspaceHistory, root: Path):
     (root / ".gitignore").write_text("*.log\n/out/\n")
     for name in ("a.log", "out/x", "node_modules/m/i.js", "src/__pycache__/a.pyc", ".forge-writing-1"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -222,7 +221,7 @@ async def test_ignored_files_are_neither_kept_nor_touched(git: Git, root: Path):
     assert (root / "out" / "x").read_text() == "ignored"
 
 
-async def test_a_repository_that_is_already_there_stays_as_it_is(git: Git, root: Path):
+async def test_existing_repository_is_not_changed(git: WorkspaceHistory, root: Path):
     (root / ".git" / "config").unlink()
     plain_git(root, "init", "-q")
     plain_git(root, "commit", "-q", "--allow-empty", "-m", "theirs")
@@ -233,7 +232,7 @@ async def test_a_repository_that_is_already_there_stays_as_it_is(git: Git, root:
     assert not any(change.path.startswith(".git/") for change in await git.status())
 
 
-async def test_files_in_a_repository_inside_the_project_are_kept_too(git: Git, root: Path):
+async def test_files_of_nested_repository_are_stored(git: WorkspaceHistory, root: Path):
     nested = root / "packages" / "one"
     nested.mkdir(parents=True)
     plain_git(nested, "init", "-q")
@@ -309,7 +308,7 @@ def mark(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return mark
 
 
-async def test_nothing_a_project_configures_is_executed(git: Git, root: Path, mark: Path):
+async def test_project_configuration_executes_nothing(git: WorkspaceHistory, root: Path, mark: Path):
     first = await commit(git)
     (root / "src" / "app.py").write_text("changed $Id$\n")
     (root / "nested" / "file").write_text("changed")
@@ -324,14 +323,14 @@ async def test_nothing_a_project_configures_is_executed(git: Git, root: Path, ma
 
 
 @pytest.mark.parametrize("command", ["status", "add ."])
-def test_those_traps_are_real(root: Path, mark: Path, monkeypatch: pytest.MonkeyPatch, command: str):
+def test_traps_fire_with_plain_git(root: Path, mark: Path, monkeypatch: pytest.MonkeyPatch, command: str):
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
         monkeypatch.delenv(name)
     plain_git(root, *command.split())
     assert is_there(mark)
 
 
-async def test_what_is_kept_is_what_is_there_whatever_attributes_ask_for(git: Git, root: Path, mark: Path):
+async def test_attributes_do_not_change_stored_content(git: WorkspaceHistory, root: Path, mark: Path):
     texts = {
         "crlf": b"a\r\nb\r\n",
         "mixed": b"a\r\nb\n",
@@ -349,7 +348,7 @@ async def test_what_is_kept_is_what_is_there_whatever_attributes_ask_for(git: Gi
     assert not is_there(mark)
 
 
-async def test_things_that_are_no_files_are_left_out(git: Git, root: Path, outside: Path):
+async def test_special_files_are_left_out_of_history(git: WorkspaceHistory, root: Path, outside: Path):
     os.mkfifo(root / "pipe")
     (root / "out").symlink_to("../outside")
     (root / ".GIT").mkdir()
@@ -362,7 +361,7 @@ async def test_things_that_are_no_files_are_left_out(git: Git, root: Path, outsi
 
 
 @pytest.mark.usefixtures("exchanged")
-async def test_exchanging_names_meanwhile_brings_nothing_into_the_history(git: Git, root: Path):
+async def test_swapped_names_bring_no_outside_file_into_history(git: WorkspaceHistory, root: Path):
     for number in range(5):
         (root / "src" / "app.py").write_text(str(number))
         made = await commit(git)
@@ -371,8 +370,10 @@ async def test_exchanging_names_meanwhile_brings_nothing_into_the_history(git: G
                 assert await git.show(made.id, path) == b"inside"
 
 
-async def test_very_large_files_are_left_out(git: Git, root: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("forge.workspace.staging.MAX_FILE_BYTES", 1000)
+async def test_very_large_files_are_left_out(
+    git: WorkspaceHistory, root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("forge.workspace.git.work_tree_files.MAX_FILE_BYTES", 1000)
     (root / "large").write_bytes(b"x" * 1001)
     made = await commit(git)
     with pytest.raises(NoSuchPath):
@@ -380,18 +381,18 @@ async def test_very_large_files_are_left_out(git: Git, root: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("name", ["HEAD", "main", "--help", "0" * 39, "HEAD~1", ""])
-async def test_commits_are_named_by_their_ids_only(git: Git, name: str):
+async def test_commits_are_accepted_by_full_id_only(git: WorkspaceHistory, name: str):
     for ask in (git.restore, git.diff, lambda name: git.show(name, "x")):
         if not (name == "" and ask == git.diff):
             with pytest.raises(Invalid):
                 await ask(name)
 
 
-async def test_what_is_not_there_is_said(git: Git, root: Path, tmp_path: Path):
+async def test_missing_commit_or_file_is_reported(git: WorkspaceHistory, root: Path, tmp_path: Path):
     with pytest.raises(NotFound):
         await git.restore("1" * 40)
     with pytest.raises(Conflict, match="no history yet"):
-        await Git(root, tmp_path / "other").head()
+        await WorkspaceHistory(root, tmp_path / "other").head()
     with pytest.raises(Invalid):
         await git.init("../evil")
     made = await commit(git)
@@ -400,28 +401,30 @@ async def test_what_is_not_there_is_said(git: Git, root: Path, tmp_path: Path):
             await git.show(made.id, path)
 
 
-async def test_commands_take_turns(git: Git, root: Path):
+async def test_git_commands_are_serialized(git: WorkspaceHistory, root: Path):
     await commit(git)
 
     async def change(number: int) -> None:
         (root / f"{number}.txt").write_text(str(number))
         await git.snapshot(f"{number}", ADA)
 
-    other = Git(root, git._dir.path)
+    other = WorkspaceHistory(root, git._dir.path)
     await asyncio.gather(*(change(number) for number in range(4)), other.status(), other.log())
     assert await git.status() == []
 
 
-async def test_locks_of_the_dead_are_removed(git: Git, git_dir: Path):
+async def test_stale_lock_files_are_removed(git: WorkspaceHistory, git_dir: Path):
     for name in ("index.lock", "HEAD.lock", "refs/heads/main.lock"):
         (git_dir / name).write_text("")
     made = await commit(git)
     assert await git.head() == made.id
 
 
-async def test_a_git_that_survived_us_is_waited_for(git: Git, git_dir: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("forge.workspace.gitdir.BUSY_S", 0.2)
-    async with GitDir(git_dir).exclusive() as lock:
+async def test_surviving_git_process_is_waited_for(
+    git: WorkspaceHistory, git_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("forge.workspace.git.git_directory.LOCK_TIMEOUT_S", 0.2)
+    async with GitDirectory(git_dir).exclusive() as lock:
         survivor = hold(lock)
     (git_dir / "index.lock").write_text("the survivor's")
     with pytest.raises(Unavailable, match="in use"):
@@ -435,7 +438,7 @@ async def test_a_git_that_survived_us_is_waited_for(git: Git, git_dir: Path, mon
 
 @pytest.fixture
 def each_command(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Lets the n-th command of git be the last one that anybody hears of, as if we were killed before it."""
+    """Stop before the n-th git command, as if the process were killed."""
     started = GitRunner._start
     state = {"left": 10**6}
 
@@ -453,8 +456,8 @@ class KilledHere(BaseException):
     pass
 
 
-async def test_killed_between_any_two_commands_the_head_is_old_or_new(
-    git: Git, root: Path, git_dir: Path, each_command: Callable[[int], None]
+async def test_kill_between_commands_leaves_old_or_new_head(
+    git: WorkspaceHistory, root: Path, git_dir: Path, each_command: Callable[[int], None]
 ):
     old = (await commit(git)).id
     (root / "src" / "app.py").write_text("new\n")
@@ -462,34 +465,34 @@ async def test_killed_between_any_two_commands_the_head_is_old_or_new(
     for count in range(40):
         each_command(count)
         try:
-            await Git(root, git_dir).snapshot("new", ADA)
+            await WorkspaceHistory(root, git_dir).snapshot("new", ADA)
             each_command(10**6)
             break
         except KilledHere:
             each_command(10**6)
             (git_dir / "index.lock").write_text("left behind")
-            heads.add(await Git(root, git_dir).head())
+            heads.add(await WorkspaceHistory(root, git_dir).head())
     new = await git.head()
     assert heads <= {old, new} and old in heads and new != old
     assert await git.status() == []
     assert await git.show(str(new), "src/app.py") == b"new\n"
 
 
-async def test_a_lost_index_is_made_again(git: Git, git_dir: Path):
+async def test_lost_index_is_rebuilt(git: WorkspaceHistory, git_dir: Path):
     await commit(git)
     (git_dir / "index").unlink()
     assert await git.status() == []
 
 
-async def test_a_command_that_takes_too_long_is_ended(git: Git, root: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(gitrunner, "TIMEOUT_S", 0.5)
+async def test_slow_git_command_is_killed(git: WorkspaceHistory, root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(git_runner, "TIMEOUT_S", 0.5)
     os.mkfifo(root / ".gitignore")
     with pytest.raises(Unavailable, match="took more than"):
         await git.status()
     assert running_in(root) == []
 
 
-async def test_cancelling_ends_git(git: Git, root: Path):
+async def test_cancelling_ends_git(git: WorkspaceHistory, root: Path):
     os.mkfifo(root / ".gitignore")
     task = asyncio.create_task(git.status())
     while not running_in(root):
@@ -500,7 +503,7 @@ async def test_cancelling_ends_git(git: Git, root: Path):
     assert running_in(root) == []
 
 
-async def test_too_much_output_is_refused(git: Git, git_dir: Path, root: Path):
+async def test_too_much_output_is_refused(git: WorkspaceHistory, git_dir: Path, root: Path):
     (root / "big").write_bytes(b"x" * 500_000)
     made = await commit(git)
     with pytest.raises(TooLarge):
@@ -508,7 +511,7 @@ async def test_too_much_output_is_refused(git: Git, git_dir: Path, root: Path):
 
 
 async def test_too_much_output_that_fills_the_buffer_is_refused(
-    git: Git, root: Path, monkeypatch: pytest.MonkeyPatch
+    git: WorkspaceHistory, root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (root / "big").write_bytes(b"x" * 500_000)
     made = await commit(git)
@@ -528,11 +531,11 @@ async def test_too_much_output_that_fills_the_buffer_is_refused(
 
 
 @pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
-def test_a_command_that_does_not_listen_is_no_failure(root: Path, git_dir: Path, loop: Callable[[], Any]):
+def test_command_that_ignores_stdin_succeeds(root: Path, git_dir: Path, loop: Callable[[], Any]):
     async def talk() -> None:
-        git = Git(root, git_dir)
+        git = WorkspaceHistory(root, git_dir)
         await git.init()
-        async with GitDir(git_dir).exclusive() as lock:
+        async with GitDirectory(git_dir).exclusive() as lock:
             runner = GitRunner(git_dir, root, lock)
             for _ in range(10):
                 said = await runner.ask("--version", stdin=b"x" * 1_000_000)
@@ -543,7 +546,7 @@ def test_a_command_that_does_not_listen_is_no_failure(root: Path, git_dir: Path,
         runner.run(talk())
 
 
-async def test_a_work_tree_that_is_gone_is_said(git: Git, root: Path):
+async def test_missing_work_tree_is_reported(git: WorkspaceHistory, root: Path):
     remove(root)
     with pytest.raises(Unavailable, match="cannot be started"):
         await git.head()

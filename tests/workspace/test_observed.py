@@ -1,4 +1,4 @@
-"""A repository of somebody else is seen as it is, and is not touched."""
+"""Observing a repository: locations, revisions, history and objects."""
 
 import os
 import shutil
@@ -7,43 +7,41 @@ from pathlib import Path
 
 import pytest
 from tests.support.repositories import Repository, make_repository
-from tests.workspace.observing import changed, paths, see
+from tests.workspace.observed_helpers import changed, paths, see
 
 from forge.errors import Invalid, TooLarge
-from forge.workspace import observed_objects
-from forge.workspace.errors import NoSuchPath
-from forge.workspace.observed import observe
-from forge.workspace.observed_errors import (
+from forge.workspace.filesystem.errors import NoSuchPath
+from forge.workspace.observed import git_process
+from forge.workspace.observed.errors import (
     BareRepository,
     BrokenRepository,
     HistoryIsCut,
     NoSuchRevision,
     NotARepository,
 )
+from forge.workspace.observed.observed_repository import observe
 
 NOBODY = 65534
 
 
 class TestWhereItIs:
-    def test_a_path_inside_leads_to_the_top(self, repository: Repository):
+    def test_nested_path_resolves_to_repository_root(self, repository: Repository):
         for path in ("", "src", "src/b.py"):
             with observe(repository.path / path) as observed:
                 assert observed.root == repository.path
 
-    def test_a_folder_without_a_repository_is_said_to_be_none(self, tmp_path: Path):
+    def test_directory_without_repository_is_refused(self, tmp_path: Path):
         with pytest.raises(NotARepository, match="not in a git repository"), observe(tmp_path):
             pass
 
-    def test_a_path_that_is_not_there_is_said_to_be_none(self, tmp_path: Path):
+    def test_missing_path_is_refused(self, tmp_path: Path):
         loop = tmp_path / "loop"
         loop.symlink_to("loop")
         for path in (tmp_path / "nothing", loop):
             with pytest.raises(NoSuchPath, match="There is no"), observe(path):
                 pass
 
-    def test_a_bare_repository_and_the_inside_of_one_have_no_files(
-        self, tmp_path: Path, repository: Repository
-    ):
+    def test_bare_repository_is_refused(self, tmp_path: Path, repository: Repository):
         repository.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
         for path in (
             tmp_path / "bare.git",
@@ -57,12 +55,12 @@ class TestWhereItIs:
             pass
 
     @pytest.mark.parametrize("pointer", [b"gitdir: /nowhere\n", b"nonsense", b""])
-    def test_a_git_file_that_leads_nowhere_is_broken(self, tmp_path: Path, pointer: bytes):
+    def test_git_file_with_invalid_target_is_refused(self, tmp_path: Path, pointer: bytes):
         (tmp_path / ".git").write_bytes(pointer)
         with pytest.raises(BrokenRepository), observe(tmp_path):
             pass
 
-    def test_a_pipe_for_a_git_file_is_not_waited_for(self, tmp_path: Path):
+    def test_pipe_named_git_does_not_block(self, tmp_path: Path):
         os.mkfifo(tmp_path / ".git")
         with pytest.raises(BrokenRepository, match="not a regular file"), observe(tmp_path):
             pass
@@ -81,20 +79,18 @@ class TestWhereItIs:
             assert (observed.branch, changed(observed)) == ("side", {"new.py": "A"})
         assert see(repository.path) == {}
 
-    def test_a_work_tree_of_a_bare_repository_is_fine(self, repository: Repository, tmp_path: Path):
+    def test_work_tree_of_bare_repository_is_accepted(self, repository: Repository, tmp_path: Path):
         repository.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
         Repository(tmp_path / "bare.git").git("worktree", "add", "--quiet", str(tmp_path / "tree"), "main")
         assert see(tmp_path / "tree") == {}
 
-    def test_a_history_kept_elsewhere_is_found_where_it_is_said_to_be(
-        self, repository: Repository, tmp_path: Path
-    ):
+    def test_explicit_git_dir_is_used(self, repository: Repository, tmp_path: Path):
         (repository.path / ".git").rename(tmp_path / "history")
         repository.write({"a.py": "a = 2\n"})
         with observe(repository.path, git_dir=tmp_path / "history") as observed:
             assert changed(observed) == {"a.py": "M"}
 
-    def test_objects_borrowed_through_relative_lists_are_found(self, repository: Repository, tmp_path: Path):
+    def test_relative_alternates_are_resolved(self, repository: Repository, tmp_path: Path):
         repository.git("clone", "--quiet", "--shared", ".", str(tmp_path / "one"))
         Repository(tmp_path / "one").git("clone", "--quiet", "--shared", ".", str(tmp_path / "two"))
         for name, other in (("one", "project"), ("two", "one")):
@@ -102,14 +98,12 @@ class TestWhereItIs:
             borrowed.write_text(f"../../../{other}/.git/objects\n")
         assert see(tmp_path / "two") == {}
 
-    def test_a_folder_with_a_line_break_in_its_name_is_fine(self, tmp_path: Path):
+    def test_directory_name_with_line_break_is_supported(self, tmp_path: Path):
         repository = make_repository(tmp_path / 'od"d\nname', {"a.py": "a\n"})
         repository.write({"a.py": "b\n"})
         assert see(repository.path) == {"a.py": "M"}
 
-    def test_the_folder_of_temporary_files_does_not_see_ours(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ):
+    def test_own_temporary_directory_is_excluded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         repository = make_repository(tmp_path / "project", {"a.py": "a\n"})
         monkeypatch.setattr("tempfile.tempdir", str(repository.path))
         assert see(repository.path) == {}
@@ -117,7 +111,7 @@ class TestWhereItIs:
 
 
 class TestRevisions:
-    def test_anything_that_names_a_commit_or_a_tree_is_a_base(self, repository: Repository):
+    def test_revisions_of_commits_and_trees_are_resolved(self, repository: Repository):
         first = repository.git("rev-parse", "HEAD")
         repository.git("tag", "--annotate", "v1", "--message", "v1")
         repository.git("pack-refs", "--all")
@@ -134,27 +128,30 @@ class TestRevisions:
     @pytest.mark.parametrize(
         "name", ["nothing", "--help", "HEAD~9", "main..main", "a.py", "HEAD:a.py", "f" * 40]
     )
-    def test_what_names_nothing_is_said_to_be_unknown(self, repository: Repository, name: str):
-        with observe(repository.path) as observed, pytest.raises(NoSuchRevision, match="no one commit"):
+    def test_unknown_revision_is_reported(self, repository: Repository, name: str):
+        with (
+            observe(repository.path) as observed,
+            pytest.raises(NoSuchRevision, match="No commit, branch or tag"),
+        ):
             observed.resolve(name)
 
     @pytest.mark.parametrize("name", ["", " ", "HEAD\nHEAD", "HEAD\0"])
-    def test_what_cannot_be_a_name_is_refused(self, repository: Repository, name: str):
+    def test_invalid_revision_is_refused(self, repository: Repository, name: str):
         with observe(repository.path) as observed, pytest.raises(Invalid):
             observed.resolve(name)
 
-    def test_a_shallow_clone_says_why_a_base_is_unknown(self, repository: Repository, tmp_path: Path):
+    def test_shallow_clone_explains_unknown_revision(self, repository: Repository, tmp_path: Path):
         repository.commit({"a.py": "a = 2\n"})
         repository.git("clone", "--quiet", "--depth=1", repository.path.as_uri(), str(tmp_path / "shallow"))
         with observe(tmp_path / "shallow") as observed:
             assert (observed.is_shallow, changed(observed)) == (True, {})
             with pytest.raises(NoSuchRevision) as told:
                 observed.resolve("HEAD~1")
-        assert told.value.hint == "This is a shallow clone, its history is cut: git fetch --unshallow."
+        assert told.value.hint == "This is a shallow clone. Fetch the full history: git fetch --unshallow"
 
 
 class TestHistory:
-    def test_commits_are_found_by_the_beginning_of_their_ids_only(self, repository: Repository):
+    def test_commits_are_found_by_id_prefix_only(self, repository: Repository):
         first = repository.git("rev-parse", "HEAD")
         second = repository.commit({"a.py": "a = 2\n"})
         repository.git("branch", first[:8], second)
@@ -164,7 +161,7 @@ class TestHistory:
             assert [find(first), find(first[:8]), find(second.upper())] == [first, first, second]
             assert [find(name) for name in (blob, "main", "HEAD", "", "fff", "f" * 40, "-x")] == [None] * 7
 
-    def test_what_came_since_is_told_newest_first(self, repository: Repository):
+    def test_commits_since_are_listed_newest_first(self, repository: Repository):
         commits = [repository.git("rev-parse", "HEAD")]
         commits += [repository.commit({"a.py": f"a = {n}\n"}) for n in range(2, 5)]
         repository.git("checkout", "--quiet", "-b", "side", commits[0])
@@ -176,7 +173,7 @@ class TestHistory:
             assert observed.history.since(side) is None
             assert observed.history.since("f" * 40) is None
 
-    def test_replaced_commits_and_grafts_tell_no_other_history(self, repository: Repository):
+    def test_replace_refs_and_grafts_are_ignored(self, repository: Repository):
         first = repository.git("rev-parse", "HEAD")
         second = repository.commit({"a.py": "a = 2\n"})
         third = repository.commit({"a.py": "a = 3\n"})
@@ -186,7 +183,7 @@ class TestHistory:
         with observe(repository.path) as observed:
             assert observed.history.since(first) == [third, second]
 
-    def test_a_shallow_clone_does_not_pretend_to_know(self, repository: Repository, tmp_path: Path):
+    def test_shallow_clone_raises_for_cut_history(self, repository: Repository, tmp_path: Path):
         first = repository.git("rev-parse", "HEAD")
         second = repository.commit({"a.py": "a = 2\n"})
         third = repository.commit({"a.py": "a = 3\n"})
@@ -197,7 +194,7 @@ class TestHistory:
             with pytest.raises(HistoryIsCut, match="shallow"):
                 observed.history.since(first)
 
-    def test_a_shallow_clone_does_not_take_the_edge_for_news(self, repository: Repository, tmp_path: Path):
+    def test_shallow_edge_is_not_reported_as_change(self, repository: Repository, tmp_path: Path):
         """Behind the edge the old commit may well be an ancestor of the other side."""
         old = repository.git("rev-parse", "HEAD")
         repository.git("checkout", "--quiet", "-b", "side")
@@ -211,7 +208,7 @@ class TestHistory:
             with pytest.raises(HistoryIsCut):
                 observed.history.since(one)
 
-    def test_a_file_is_read_as_it_was(self, repository: Repository):
+    def test_file_is_read_from_commit(self, repository: Repository):
         first = repository.commit(
             {"odd\nname": "odd", "naïve.py": "n", b"\xff".decode("utf-8", "surrogateescape"): "x"}
         )
@@ -255,23 +252,21 @@ class TestReading:
                 observed.read(blob)
             assert observed.read(blob) == b"a = 1\n"
 
-    def test_an_object_larger_than_anybody_reads_is_refused(
-        self, repository: Repository, monkeypatch: pytest.MonkeyPatch
-    ):
-        monkeypatch.setattr(observed_objects, "MAX_BYTES", 3)
+    def test_oversized_object_is_refused(self, repository: Repository, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr(git_process, "MAX_BYTES", 3)
         with observe(repository.path) as observed, pytest.raises(TooLarge):
             observed.read(repository.git("rev-parse", "HEAD:a.py"))
 
 
 class TestLikeGit:
-    def test_line_ends_are_kept_as_the_repository_keeps_them(self, repository: Repository):
+    def test_line_ends_follow_repository_settings(self, repository: Repository):
         repository.commit({".gitattributes": "*.txt text=auto eol=crlf\n", "t.txt": "one\ntwo\n"})
         repository.write({"t.txt": "one\r\ntwo\r\n", "a.py": "a = 1\r\n"})
         assert see(repository.path) == {"a.py": "M"}
         repository.git("config", "core.autocrlf", "true")
         assert see(repository.path) == {}
 
-    def test_what_git_ignores_is_not_there(
+    def test_ignored_files_are_left_out(
         self, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ):
         (tmp_path / "global").write_text("by-user\n")
@@ -285,7 +280,7 @@ class TestLikeGit:
         (repository.path / ".git" / "info" / "exclude").write_text("by-clone\n")
         assert see(repository.path) == {".gitignore": "A", "src/by-user": "A"}
 
-    def test_the_usual_place_of_ignored_names_is_known(
+    def test_default_global_ignore_file_is_used(
         self, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setenv("HOME", str(tmp_path))
@@ -295,7 +290,7 @@ class TestLikeGit:
         repository.write({"a.swp": ""})
         assert see(repository.path) == {}
 
-    def test_objects_named_by_sha256_are_understood(self, tmp_path: Path):
+    def test_sha256_repositories_are_supported(self, tmp_path: Path):
         repository = make_repository(tmp_path / "project", {"a.py": "a = 1\n"}, "--object-format=sha256")
         repository.write({"a.py": "a = 2\n", "new.py": "n\n"})
         with observe(repository.path) as observed:
@@ -308,7 +303,7 @@ class TestLikeGit:
         (repository.path / "a.py").rename(repository.path / "A.py")
         assert see(repository.path) == {"A.py": "R"}
 
-    def test_conflicts_are_named(self, repository: Repository):
+    def test_unmerged_paths_are_listed(self, repository: Repository):
         repository.git("checkout", "--quiet", "-b", "side")
         repository.commit({"a.py": "a = 2\n", "odd\nname": "x\n"})
         repository.git("checkout", "--quiet", "main")
@@ -319,7 +314,7 @@ class TestLikeGit:
             assert observed.unmerged == (b"a.py", b"odd\nname")
             assert "a.py" in paths(observed)
 
-    def test_a_clone_of_half_the_content_says_what_is_missing(self, repository: Repository, tmp_path: Path):
+    def test_partial_clone_reports_missing_content(self, repository: Repository, tmp_path: Path):
         repository.git("config", "uploadpack.allowFilter", "true")
         repository.commit({"a.py": "a = 2\n"})
         clone = tmp_path / "partial"
@@ -329,7 +324,7 @@ class TestLikeGit:
         with pytest.raises(BrokenRepository), observe(clone) as observed:
             observed.changes(observed.resolve("HEAD~1"))
 
-    def test_the_tree_is_the_one_git_would_commit(self, repository: Repository):
+    def test_tree_id_equals_git_commit(self, repository: Repository):
         repository.write({"a.py": "a = 2\n", "new/deep.py": "n\n", "run.sh": "#!/bin/sh\n"})
         (repository.path / "run.sh").chmod(0o755)
         (repository.path / "src" / "b.py").unlink()

@@ -1,4 +1,4 @@
-"""Files that are no ordinary files, in a repository of somebody else."""
+"""Observing a repository with unusual files: submodules, links, pipes, large files."""
 
 import os
 import socket
@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 from tests.support.repositories import Repository, make_repository
-from tests.workspace.observing import changed, paths, see, tree_of, with_submodule
+from tests.workspace.observed_helpers import changed, paths, see, tree_of, with_submodule
 
 from forge.errors import TooLarge
-from forge.workspace import observed_nested, observed_stage
-from forge.workspace.observed import observe
-from forge.workspace.observed_errors import (
+from forge.workspace.observed import mirror_index, observed_repository
+from forge.workspace.observed.errors import (
     BrokenRepository,
     CannotBeRead,
     TooManyNested,
     TooMuchToHash,
 )
+from forge.workspace.observed.observed_repository import observe
 
 
 class TestStrangeFiles:
-    def test_pipes_and_sockets_are_no_files(self, repository: Repository):
+    def test_pipes_and_sockets_are_left_out(self, repository: Repository):
         os.mkfifo(repository.path / "pipe")
         (repository.path / "a.py").unlink()
         os.mkfifo(repository.path / "a.py")
@@ -31,7 +31,7 @@ class TestStrangeFiles:
             listening.bind(str(repository.path / "socket"))
             assert see(repository.path) == {"a.py": "D"}
 
-    def test_links_are_kept_as_links_and_loops_do_not_matter(self, repository: Repository):
+    def test_links_are_not_followed_in_loops(self, repository: Repository):
         (repository.path / "loop").symlink_to("loop")
         (repository.path / "up").symlink_to("..")
         (repository.path / "out").symlink_to("/etc/passwd")
@@ -46,7 +46,7 @@ class TestStrangeFiles:
             )
 
     @pytest.mark.parametrize("is_ignored", [False, True])
-    def test_a_folder_that_became_a_link_has_no_files(
+    def test_directory_replaced_by_link_has_no_files(
         self, repository: Repository, tmp_path: Path, is_ignored: bool
     ):
         (repository.path / "src").rename(tmp_path / "elsewhere")
@@ -60,7 +60,7 @@ class TestStrangeFiles:
         else:
             assert see(repository.path) == {"src": "A", "src/b.py": "D"}
 
-    def test_a_file_and_a_folder_can_change_places(self, repository: Repository):
+    def test_file_and_directory_can_swap_names(self, repository: Repository):
         (repository.path / "a.py").unlink()
         repository.write({"a.py/inner.py": "i\n"})
         (repository.path / "src" / "b.py").unlink()
@@ -68,7 +68,7 @@ class TestStrangeFiles:
         repository.write({"src": "a file now\n"})
         assert see(repository.path) == {"a.py": "D", "a.py/inner.py": "A", "src": "A", "src/b.py": "D"}
 
-    def test_names_of_any_bytes_are_names(self, repository: Repository):
+    def test_file_names_may_contain_any_bytes(self, repository: Repository):
         names = [
             "new\nline",
             'quo"te',
@@ -92,25 +92,25 @@ class TestStrangeFiles:
             (name, n, text) for name in names for n, text in ((1, b"one"), (2, b"two"))
         )
 
-    def test_a_file_nobody_may_read_is_named(self, repository: Repository):
+    def test_unreadable_file_is_named_in_error(self, repository: Repository):
         repository.write({"secret.py": "s\n", "other.py": "o\n"})
         (repository.path / "secret.py").chmod(0)
         if os.access(repository.path / "secret.py", os.R_OK):
-            told = _tell_nobody(repository.path)
+            told = _run_as_nobody(repository.path)
             assert "CannotBeRead: These files of the project cannot be read: 'secret.py'." in told
         else:
             with pytest.raises(CannotBeRead, match=r"secret\.py"), observe(repository.path) as observed:
                 _ = observed.tree
 
     @pytest.mark.parametrize("name", ["src", "new"])
-    def test_a_folder_nobody_may_look_into_is_not_empty(self, repository: Repository, name: str):
+    def test_unreadable_directory_is_reported(self, repository: Repository, name: str):
         repository.write({"new/evil.py": "e\n"})
         (repository.path / name).chmod(0)
-        told = _tell_nobody(repository.path) if os.getuid() == 0 else _tell(repository.path)
+        told = _run_as_nobody(repository.path) if os.getuid() == 0 else _run_check(repository.path)
         assert "CannotBeRead: " in told
         assert name in told
 
-    def test_repositories_inside_are_one_name_each(self, repository: Repository):
+    def test_nested_repository_is_one_entry(self, repository: Repository):
         nested = make_repository(repository.path / "nested", {"n.py": "n\n"})
         empty = make_repository(repository.path / "deep" / "empty")
         empty.write({"evil.py": "e\n"})
@@ -126,7 +126,7 @@ class TestStrangeFiles:
             again = {each.path: (each.mode, each.blob) for each in observed.entries}
         assert {path for path in found if found[path] != again[path]} == {"deep/empty"}
 
-    def test_a_submodule_counts_by_its_commit(self, repository: Repository, tmp_path: Path):
+    def test_submodule_is_compared_by_commit(self, repository: Repository, tmp_path: Path):
         lib = make_repository(tmp_path / "lib", {"lib.py": "l\n"})
         repository.git("submodule", "--quiet", "add", str(lib.path), "lib")
         repository.commit()
@@ -144,9 +144,7 @@ class TestStrangeFiles:
         [{"lib.py": "changed\n"}, {"new.py": "new\n"}, {"deep/in/new.py": "new\n"}],
         ids=["modified", "new", "deep"],
     )
-    def test_what_is_different_in_a_submodule_is_a_change_of_it(
-        self, repository: Repository, tmp_path: Path, files: dict[str, str]
-    ):
+    def test_dirty_submodule_is_a_change(self, repository: Repository, tmp_path: Path, files: dict[str, str]):
         inside = with_submodule(repository, tmp_path)
         clean = tree_of(repository.path)
         inside.write(files)
@@ -159,7 +157,7 @@ class TestStrangeFiles:
         inside.git("clean", "-qfd")
         assert (see(repository.path), tree_of(repository.path)) == ({}, clean)
 
-    def test_a_deleted_file_of_a_submodule_is_a_change_and_an_ignored_one_is_none(
+    def test_deleted_submodule_file_is_a_change_and_ignored_one_is_not(
         self, repository: Repository, tmp_path: Path
     ):
         inside = with_submodule(repository, tmp_path)
@@ -168,9 +166,7 @@ class TestStrangeFiles:
         (inside.path / "lib.py").unlink()
         assert see(repository.path) == {"lib": "M"}
 
-    def test_what_is_different_in_a_submodule_of_a_submodule_is_seen(
-        self, repository: Repository, tmp_path: Path
-    ):
+    def test_change_in_nested_submodule_is_detected(self, repository: Repository, tmp_path: Path):
         inside = with_submodule(repository, tmp_path)
         deep = with_submodule(inside, tmp_path / "deeper")
         repository.commit()
@@ -190,30 +186,28 @@ class TestStrangeFiles:
         ],
         ids=["nowhere", "junk", "empty", "nul", "long", "circle"],
     )
-    def test_a_submodule_that_cannot_be_looked_into_is_named(
-        self, repository: Repository, tmp_path: Path, text: bytes
-    ):
+    def test_broken_submodule_is_named_in_error(self, repository: Repository, tmp_path: Path, text: bytes):
         inside = with_submodule(repository, tmp_path)
         (inside.path / "circle").symlink_to("circle")
         (inside.path / ".git").write_bytes(text)
-        with pytest.raises(BrokenRepository, match="'lib' cannot be looked into"):
+        with pytest.raises(BrokenRepository, match="'lib' cannot be inspected"):
             see(repository.path)
 
-    @pytest.mark.parametrize("limit", ["MAX_NESTED", "DEEPEST"])
-    def test_repositories_in_one_another_have_a_limit(
+    @pytest.mark.parametrize("limit", ["MAX_NESTED", "MAX_NESTING_DEPTH"])
+    def test_nested_repositories_are_limited(
         self, repository: Repository, monkeypatch: pytest.MonkeyPatch, limit: str
     ):
         for name in ("one", "one/two", "one/two/three"):
             make_repository(repository.path / name, {"a.py": "a\n"})
         assert see(repository.path) == {"one": "A"}
-        monkeypatch.setattr(observed_nested, limit, 2)
-        with pytest.raises(TooManyNested, match=r"'three' is not looked into"):
+        monkeypatch.setattr(observed_repository, limit, 2)
+        with pytest.raises(TooManyNested, match=r"'three' is not inspected"):
             see(repository.path)
 
     def test_a_large_new_file_is_hashed_and_not_copied(
         self, repository: Repository, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr(observed_stage, "LARGE", 1000)
+        monkeypatch.setattr(mirror_index, "LARGE_FILE_BYTES", 1000)
         repository.write({"huge.txt": b"x" * 999 + b"\n", "a.py": b"y" * 5000, "same.py": "s\n"})
         expected = repository.git("hash-object", "huge.txt")
         with observe(repository.path) as observed:
@@ -235,23 +229,23 @@ class TestStrangeFiles:
         self, repository: Repository, monkeypatch: pytest.MonkeyPatch
     ):
         repository.commit({"huge.txt": b"x" * 2000})
-        monkeypatch.setattr(observed_stage, "LARGE", 1000)
+        monkeypatch.setattr(mirror_index, "LARGE_FILE_BYTES", 1000)
         (repository.path / "huge.txt").rename(repository.path / "moved.txt")
         with observe(repository.path) as observed:
             assert changed(observed) == {"moved.txt": "R"}
             entry = next(each for each in observed.entries if each.path == "moved.txt")
             assert observed.read(entry.blob) == b"x" * 2000
 
-    def test_more_than_anybody_can_hash_is_refused(self, repository: Repository):
+    def test_too_large_new_files_are_refused(self, repository: Repository):
         with (repository.path / "sparse.bin").open("wb") as file:
             file.truncate(1 << 40)
         with pytest.raises(TooMuchToHash, match=r"sparse\.bin"), observe(repository.path) as observed:
             _ = observed.tree
 
 
-_TELL = """
+_CHECK = """
 import os, pathlib, sys
-from forge.workspace.observed import observe
+from forge.workspace.observed.observed_repository import observe
 from forge.errors import ForgeError
 if os.getuid() == 0:
     os.setgid(65534)
@@ -264,10 +258,10 @@ except ForgeError as error:
 """
 
 
-def _tell(project: Path) -> str:
-    """What somebody who is not root is told."""
+def _run_check(project: Path) -> str:
+    """Run the check as a user without root privileges and return its error."""
     done = subprocess.run(
-        [sys.executable, "-c", _TELL, str(project)],
+        [sys.executable, "-c", _CHECK, str(project)],
         capture_output=True,
         check=False,
         text=True,
@@ -276,9 +270,9 @@ def _tell(project: Path) -> str:
     return done.stdout + done.stderr
 
 
-def _tell_nobody(project: Path) -> str:
-    """The same about a copy that anybody can reach."""
+def _run_as_nobody(project: Path) -> str:
+    """Run the check on a copy that other users can read."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         subprocess.run(["cp", "-a", str(project), f"{folder}/copy"], check=True)
-        return _tell(Path(folder) / "copy")
+        return _run_check(Path(folder) / "copy")

@@ -1,13 +1,13 @@
-"""What commits changed and what they held, against names that look like something else."""
+"""Commit history with file names that look like git syntax."""
 
 import pytest
 from tests.support.repositories import Repository
 
 from forge.errors import Invalid
-from forge.workspace.observed import observe
+from forge.workspace.observed.observed_repository import observe
 
 
-def test_the_files_of_commits_are_told_one_commit_at_a_time(repository: Repository):
+def test_changed_paths_are_listed_per_commit(repository: Repository):
     first = repository.git("rev-parse", "HEAD")
     second = repository.commit({"a.py": "a = 2\n", "new\nline.py": ""})
     disguised = repository.commit({second: "", f"{first[:2]}/x": ""})
@@ -26,7 +26,7 @@ def test_the_files_of_commits_are_told_one_commit_at_a_time(repository: Reposito
         assert observed.history.changed([]) == observed.history.changed(["--help"]) == {}
 
 
-def test_a_merge_has_all_that_it_brought_together(repository: Repository):
+def test_merge_lists_all_merged_paths(repository: Repository):
     """Whichever side it took: one that drops what a side had is no lesser change."""
     base = repository.git("rev-parse", "HEAD")
     repository.commit({"a.py": "a = 2\n"})
@@ -39,7 +39,7 @@ def test_a_merge_has_all_that_it_brought_together(repository: Repository):
         assert observed.history.changed([merge]) == {merge: {"a.py", "evidence.md"}}
 
 
-def test_the_tree_of_a_commit_is_that_of_its_files_on_disk(repository: Repository):
+def test_commit_tree_equals_work_tree(repository: Repository):
     repository.commit({"Forge/evidence/log.md": "one\n", "src/b/c.py": "c\n", "src.py": "s\n"})
     (repository.path / "run.sh").write_text("#!/bin/sh\n")
     (repository.path / "run.sh").chmod(0o755)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tests.workspace.conftest import SECRET
 
 from forge.errors import ForgeError, Invalid
-from forge.workspace.errors import NoSuchPath, PathRefused
-from forge.workspace.files import Files
-from forge.workspace.pattern import Glob
-from forge.workspace.search import Match, SearchResult, search
+from forge.workspace.filesystem.errors import NoSuchPath, PathRefused
+from forge.workspace.filesystem.files import Files
+from forge.workspace.filesystem.pattern import Glob
+from forge.workspace.filesystem.search import Match, SearchResult, search
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def places(result: SearchResult) -> list[str]:
     return [f"{match.path}:{match.line}" for match in result.matches]
 
 
-def test_lines_are_found_by_expression_whatever_their_case(files: Files, tree: Path):
+def test_search_ignores_case(files: Files, tree: Path):
     assert search(files, r"class .nit") == SearchResult(
         literal=False,
         matches=[Match("a.py", 2, "class Ünit:"), Match("src/b.ts", 1, "export class Unit {}")],
@@ -45,7 +45,7 @@ def test_lines_are_found_by_expression_whatever_their_case(files: Files, tree: P
     assert places(search(files, "ÜNIT")) == ["a.py:2"]
 
 
-def test_what_is_no_expression_is_looked_for_as_it_is_written(files: Files, tree: Path):
+def test_invalid_expression_is_searched_as_text(files: Files, tree: Path):
     for pattern in ("a.b(c", "A.B(C"):
         assert search(files, pattern) == SearchResult(
             literal=True, matches=[Match("src/b.ts", 2, "const x = 'a.b(c'")], files_searched=6
@@ -70,9 +70,7 @@ def test_what_is_no_expression_is_looked_for_as_it_is_written(files: Files, tree
         ("deep", []),
     ],
 )
-def test_a_glob_asks_for_the_name_or_with_a_slash_for_the_path(
-    files: Files, tree: Path, glob: str, found: list[str]
-):
+def test_glob_matches_name_or_path(files: Files, tree: Path, glob: str, found: list[str]):
     (tree / "src" / "app.py").unlink()
     (tree / "src" / ".hidden").unlink()
     assert [
@@ -135,9 +133,9 @@ def test_no_expression_takes_long(files: Files, root: Path, pattern: str):
     assert time.process_time() - started < 5
 
 
-def test_what_cannot_be_asked_is_said(files: Files):
+def test_invalid_search_is_refused(files: Files):
     for pattern in ("", "a\nb", "x" * 1001, "\udc80"):
-        with pytest.raises(Invalid, match="look for"):
+        with pytest.raises(Invalid, match="The pattern"):
             search(files, pattern)
     with pytest.raises(Invalid, match="glob"):
         search(files, "x", glob="{a")
@@ -148,7 +146,7 @@ def test_a_link_inside_can_be_searched(files: Files, tree: Path):
     assert places(search(files, "unit", path="link")) == ["link/.hidden:1", "link/b.ts:1", "link/deep/c.py:3"]
 
 
-def test_matches_come_in_the_same_order_however_many_threads_look(files: Files, root: Path):
+def test_match_order_does_not_depend_on_threads(files: Files, root: Path):
     for number in range(300):
         (root / f"d{number % 7}").mkdir(exist_ok=True)
         (root / f"d{number % 7}" / f"{number}.txt").write_text("needle\n")
@@ -159,7 +157,7 @@ def test_matches_come_in_the_same_order_however_many_threads_look(files: Files, 
 
 
 def test_a_search_ends_at_its_time_limit(files: Files, root: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("forge.workspace.search.TIME_LIMIT_S", -1.0)
+    monkeypatch.setattr("forge.workspace.filesystem.search.TIME_LIMIT_S", -1.0)
     assert search(files, "hello") == SearchResult(literal=False, truncated=True)
 
 
@@ -191,6 +189,6 @@ def test_a_literal_search_agrees_with_python(files: Files, root: Path):
     assert [match.line for match in search(files, "beta", path="x.txt").matches] == expected
 
 
-def test_a_glob_is_about_all_of_a_name():
+def test_glob_matches_whole_name():
     assert Glob("*").matches("dir/näme")
     assert not Glob("*.py").matches("a.pyc")

@@ -2,14 +2,14 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.somebody import somebody
+from tests.support.unprivileged_user import unprivileged_user
 
 from forge.errors import Conflict, Denied, Invalid, NotFound
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.store.schema import migrate
 from forge.workspace.adoption import check_adoptable
-from forge.workspace.errors import NoSuchPath
-from forge.workspace.history import Author
+from forge.workspace.filesystem.errors import NoSuchPath
+from forge.workspace.git.workspace_history import Author
 from forge.workspace.models import WorkspaceInfo
 from forge.workspace.service import Workspaces
 
@@ -41,7 +41,7 @@ async def test_a_workspace_is_made_listed_used_and_removed(workspaces: Workspace
 
 
 async def test_a_workspace_with_a_closed_directory_is_removed():
-    with somebody() as home:
+    with unprivileged_user() as home:
         store = Store(f"sqlite:///{home / 'forge.db'}")
         await migrate(store)
         workspaces = Workspaces(store, home)
@@ -55,7 +55,7 @@ async def test_a_workspace_with_a_closed_directory_is_removed():
         await store.close()
 
 
-async def test_a_removal_that_was_cut_short_is_finished_or_undone(workspaces: Workspaces, data_dir: Path):
+async def test_interrupted_removal_is_finished_or_undone(workspaces: Workspaces, data_dir: Path):
     kept, removed = [await workspaces.create("ada", name) for name in ("kept", "removed")]
     folder = data_dir / "workspaces"
     (folder / removed.id).rename(folder / "aside")
@@ -67,9 +67,7 @@ async def test_a_removal_that_was_cut_short_is_finished_or_undone(workspaces: Wo
     assert (await workspaces.open("ada", kept.id)).info == kept
 
 
-async def test_a_workspace_the_database_keeps_keeps_its_files(
-    workspaces: Workspaces, monkeypatch: pytest.MonkeyPatch
-):
+async def test_failed_removal_keeps_files(workspaces: Workspaces, monkeypatch: pytest.MonkeyPatch):
     async def fail(*_: object) -> None:
         raise ConnectionError
 
@@ -85,7 +83,7 @@ async def test_an_adopted_directory_stays(workspaces: Workspaces, root: Path, da
     assert (made.path, made.is_adopted) == (str(root), True)
     opened = await workspaces.open("ada", made.id)
     assert opened.files.read("README.md", limit=99).data == b"# Project\n"
-    with pytest.raises(Conflict, match="'site' already"):
+    with pytest.raises(Conflict, match="already the workspace 'site'"):
         await workspaces.create("ada", "again", path=root)
     await workspaces.remove("ada", made.id)
     assert (root / "README.md").read_text() == "# Project\n"
@@ -95,12 +93,12 @@ async def test_an_adopted_directory_stays(workspaces: Workspaces, root: Path, da
 async def test_names_are_unique_per_account(workspaces: Workspaces, data_dir: Path):
     await workspaces.create("ada", "shop")
     await workspaces.create("bob", "shop")
-    with pytest.raises(Conflict, match="called 'shop' already"):
+    with pytest.raises(Conflict, match="named 'shop' already exists"):
         await workspaces.create("ada", "shop")
     assert len(list((data_dir / "workspaces").iterdir())) == 2
 
 
-async def test_a_name_taken_meanwhile_leaves_nothing_behind(
+async def test_concurrently_taken_name_leaves_nothing_behind(
     workspaces: Workspaces, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async def looks_free(*_: object) -> None:
@@ -113,7 +111,7 @@ async def test_a_name_taken_meanwhile_leaves_nothing_behind(
     assert len(list((data_dir / "workspaces").iterdir())) == 1
 
 
-async def test_what_is_somebody_elses_does_not_exist(workspaces: Workspaces):
+async def test_workspace_of_another_account_is_not_found(workspaces: Workspaces):
     made = await workspaces.create("ada", "shop")
     for verb in (workspaces.get, workspaces.open, workspaces.remove):
         with pytest.raises(NotFound):
@@ -122,8 +120,8 @@ async def test_what_is_somebody_elses_does_not_exist(workspaces: Workspaces):
             await verb("ada", "nothing")
 
 
-async def test_there_is_one_of_each_open_workspace(workspaces: Workspaces, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("forge.workspace.service.KEPT_OPEN", 1)
+async def test_open_returns_same_instance(workspaces: Workspaces, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("forge.workspace.service.MAX_OPEN", 1)
     one, two = [await workspaces.create("ada", name) for name in ("one", "two")]
     first = await workspaces.open("ada", one.id)
     await workspaces.open("ada", two.id)
@@ -143,16 +141,14 @@ def put_directory(root: Path) -> None:
     root.mkdir()
 
 
-async def test_a_directory_that_was_replaced_is_opened_anew(
-    workspaces: Workspaces, root: Path, outside: Path
-):
+async def test_replaced_directory_is_reopened(workspaces: Workspaces, root: Path, outside: Path):
     made = await workspaces.create("ada", "site", path=root)
     first = await workspaces.open("ada", made.id)
     move_away(root)
-    with pytest.raises(NoSuchPath, match="not there any more"):
+    with pytest.raises(NoSuchPath, match="no longer exists"):
         await workspaces.open("ada", made.id)
     put_link(root, outside)
-    with pytest.raises(NoSuchPath, match="not there any more"):
+    with pytest.raises(NoSuchPath, match="no longer exists"):
         await workspaces.open("ada", made.id)
     put_directory(root)
     again = await workspaces.open("ada", made.id)
@@ -183,13 +179,13 @@ def test_a_project_can_be_adopted_also_by_a_link(home: Path):
         *("HOME", "HOME/..", "HOME/.ssh", "HOME/data", "HOME/data/below", "HOME/code/../data", "HOME/link"),
     ],
 )
-def test_what_is_no_project_cannot_be_adopted(home: Path, path: str):
+def test_system_and_home_directories_cannot_be_adopted(home: Path, path: str):
     (home / "link").symlink_to("/etc")
     with pytest.raises((Denied, Invalid)):
         check_adoptable(Path(path.replace("HOME", str(home))), home / "data")
 
 
-def test_a_directory_whose_name_cannot_be_told_cannot_be_adopted(home: Path):
+def test_unprintable_directory_name_cannot_be_adopted(home: Path):
     for name in (b"latin\xe9", b"new\nline"):
         odd = home / os.fsdecode(name)
         odd.mkdir()
@@ -198,6 +194,6 @@ def test_a_directory_whose_name_cannot_be_told_cannot_be_adopted(home: Path):
 
 
 @pytest.mark.parametrize("path", ["relative", "/nothing/there", "/etc/passwd", "/a\0b"])
-def test_what_is_no_directory_cannot_be_adopted(home: Path, path: str):
+def test_file_or_missing_path_cannot_be_adopted(home: Path, path: str):
     with pytest.raises(Invalid):
         check_adoptable(Path(path), home / "data")

@@ -1,4 +1,4 @@
-"""Tens of thousands of paths that try to get out, links that point everywhere, and names exchanged meanwhile."""
+"""Path traversal: generated hostile paths, links in all directions, concurrently swapped names."""
 
 import os
 import time
@@ -13,7 +13,7 @@ from tests.workspace.conftest import SECRET
 from tests.workspace.grammar import climbing_paths
 
 from forge.errors import ForgeError
-from forge.workspace.files import Files
+from forge.workspace.filesystem.files import Files
 
 
 def snapshot(directory: Path) -> dict[str, bytes]:
@@ -91,7 +91,7 @@ def plant(root: Path, links: list[tuple[list[str], list[str]]]) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(links=LINKS, paths=st.lists(PATHS, min_size=1, max_size=6))
 @pytest.mark.parametrize("kernel", [None, False])
-def test_in_a_farm_of_links_only_what_is_inside_is_read(
+def test_links_never_read_outside_the_root(
     tmp_path_factory: pytest.TempPathFactory, kernel: bool | None, links, paths
 ):
     """Compared with what the system itself says the path leads to."""
@@ -123,7 +123,7 @@ def check_read(files: Files, root: Path, path: str) -> None:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.text(max_size=40) | st.text(alphabet="./\\.%2ef\0\n~:é\udc80 ", max_size=60))
-def test_any_text_is_a_path_inside_or_an_error_of_ours(root: Path, outside: Path, path: str):
+def test_any_text_is_a_valid_path_or_refused(root: Path, outside: Path, path: str):
     before = snapshot(outside)
     with Files(root) as files:
         try_all(files, path)
@@ -131,7 +131,7 @@ def test_any_text_is_a_path_inside_or_an_error_of_ours(root: Path, outside: Path
 
 
 @pytest.mark.usefixtures("exchanged")
-def test_exchanging_names_meanwhile_wins_nothing(
+def test_swapping_names_concurrently_gains_nothing(
     files: Files, outside: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(os, "fsync", lambda _: None)

@@ -122,7 +122,7 @@ describe("telling it something", () => {
         <Composer runId="r1" onSent={onSent} />
       </QueryClientProvider>,
     );
-    return screen.getByLabelText("Tell the agent something");
+    return screen.getByLabelText("Message the agent");
   };
 
   test("Ctrl+Enter sends it, and the field is empty again", async () => {

@@ -172,12 +172,12 @@ test("silence is good news only when somebody looked", () => {
       ),
     );
   expect(end("PASS", result("A4", []), skip)).toEqual({
-    title: "All is fine",
-    sentence: "1 check found nothing to complain about; 1 check had nothing to look at.",
+    title: "No problems found",
+    sentence: "1 check passed; 1 check skipped.",
   });
-  expect(end("PASS", skip).title).toBe("Nothing was looked at");
-  expect(end("FAIL", result("A4", [], { result: "ERROR" })).title).toBe("It failed without a finding");
-  expect(ending(fold(started)).title).toBe("It did not get that far");
+  expect(end("PASS", skip).title).toBe("Nothing was checked");
+  expect(end("FAIL", result("A4", [], { result: "ERROR" })).title).toBe("Failed without findings");
+  expect(ending(fold(started)).title).toBe("Not reached");
 });
 
 test.each([
@@ -272,7 +272,7 @@ test("before the checks it is said that the tests run", () => {
   const step = event(3, "step.started", { step: 1, name: "evidence", attempt: 1 });
   const testing = foldRun(NOTHING_YET, [step]);
   expect(doing({ run: testing, audit: NOT_STARTED }).title).toBe(TESTING);
-  expect(doing({ run: NOTHING_YET, audit: NOT_STARTED }).title).toBe("It is about to begin");
+  expect(doing({ run: NOTHING_YET, audit: NOT_STARTED }).title).toBe("Starting");
   expect(doing({ run: testing, audit: fold(started) }).title).toBe("Nothing found so far");
 });
 
@@ -280,6 +280,6 @@ test("a ledger that takes no entry is told beside the verdict", () => {
   const recorded = event(7, "audit.recorded", { entry: null, problem: "Somebody changed it." });
   expect(fold(started, recorded).recorded?.problem).toBe("Somebody changed it.");
   expect(foldRun(NOTHING_YET, [recorded]).log.map(({ text, tone }) => [text, tone])).toEqual([
-    ["No entry in the ledger: Somebody changed it.", "wait"],
+    ["No ledger entry: Somebody changed it.", "wait"],
   ]);
 });

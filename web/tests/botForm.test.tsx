@@ -54,7 +54,7 @@ test("a new bot needs only a name; everything else is the server's default", () 
   });
   expect([defaultModel(models), defaultModel(undefined)]).toEqual([
     "anthropic:claude",
-    "as in Settings, Models",
+    "from Settings, Models",
   ]);
 });
 
@@ -65,7 +65,7 @@ test("mistakes are named where they are", () => {
     name: "A bot needs a name.",
     temperature: "A number from 0 to 2.",
     maxTokens: "A whole number from 1 to 200000.",
-    tags: "A tag has 40 characters at most.",
+    tags: "Tags can have at most 40 characters.",
   });
   expect(Object.keys(mistakesOf({ ...BLANK, name: "a", temperature: "2.1", maxTokens: "0" }))).toEqual([
     "temperature",
@@ -121,7 +121,7 @@ test("settings that were changed meanwhile are a choice, and mine can still be s
   await userEvent.clear(screen.getByLabelText("Name"));
   await userEvent.type(screen.getByLabelText("Name"), "Notes");
   await userEvent.click(screen.getByRole("button", { name: "Save" }));
-  await userEvent.click(await screen.findByRole("button", { name: "Save mine on top" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Overwrite with mine" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   const sent = await Promise.all(
     requests.filter(({ method }) => method === "PATCH").map((one) => one.json()),
@@ -138,8 +138,8 @@ test("a memory is written with Enter, and a new line with Shift", async () => {
     <MemoryForm start={NEW} action="Add" error={null} isBusy={false} onSubmit={onSubmit} cancel={vi.fn()} />,
   );
   expect(screen.getByRole("button", { name: "Add" })).toBeDisabled();
-  await userEvent.type(screen.getByLabelText("What it should know"), " one{Shift>}{Enter}{/Shift}two ");
+  await userEvent.type(screen.getByLabelText("What the bot should know"), " one{Shift>}{Enter}{/Shift}two ");
   await userEvent.selectOptions(screen.getByLabelText("Importance"), "5");
-  await userEvent.type(screen.getByLabelText("What it should know"), "{Enter}");
+  await userEvent.type(screen.getByLabelText("What the bot should know"), "{Enter}");
   expect(onSubmit).toHaveBeenCalledExactlyOnceWith({ ...NEW, fact: "one\ntwo", importance: 5 });
 });

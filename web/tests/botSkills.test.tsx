@@ -78,10 +78,10 @@ describe("of a bot", () => {
     await userEvent.click(screen.getByRole("checkbox", { name: "Use weather" }));
     expect(await sent(requests, "PATCH")).toEqual(["/api/v1/bots/iris/skills/weather", { enabled: false }]);
     requests.length = 0;
-    await userEvent.click(screen.getByRole("button", { name: "More about weather" }));
+    await userEvent.click(screen.getByRole("button", { name: "Actions for weather" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Pin to 1.2.0" }));
     expect(await sent(requests, "PATCH")).toEqual(["/api/v1/bots/iris/skills/weather", { version: "1.2.0" }]);
-    await userEvent.click(screen.getByRole("button", { name: "More about weather" }));
+    await userEvent.click(screen.getByRole("button", { name: "Actions for weather" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Detach" }));
     await waitFor(async () =>
       expect(await sent(requests, "DELETE")).toEqual(["/api/v1/bots/iris/skills/weather", null]),
@@ -89,7 +89,7 @@ describe("of a bot", () => {
   });
 
   test("what keeps it away, what it may not do and which version is wanted are said", () => {
-    const problem = "skills.toml wants the version ^2, and the library has 1.2.0.";
+    const problem = "skills.toml requires version ^2, but the library has 1.2.0.";
     show(
       <SkillRow
         slug="iris"

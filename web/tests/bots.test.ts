@@ -14,7 +14,7 @@ test("the state of a bot is the first thing that matters about it", () => {
     bot(),
     bot({ answering: 2 }),
     bot({ answering: 2, blocked: "SOUL.md was edited." }),
-    bot({ status: "disabled", blocked: "It is disabled." }),
+    bot({ status: "disabled", blocked: "The bot is disabled." }),
     bot({ status: "archived" }),
     bot({ status: "archived", deleted_at: time(0) }),
   ].map(stateOf);

@@ -41,7 +41,7 @@ export function bot(changes: Partial<Bot> = {}, identity: Partial<Bot["identity"
 
 export const diff = (changes: Partial<FileDiff> = {}): FileDiff => ({
   left: "the file on disk",
-  right: "what you wrote",
+  right: "your text",
   added: 1,
   removed: 1,
   rows: [{ kind: "changed", left_line: 1, left: "their words", right_line: 1, right: "my words" }],

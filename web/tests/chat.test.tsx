@@ -24,7 +24,7 @@ const served = (more: Parameters<typeof serve>[0] = {}) =>
   });
 const sent = (requests: Request[], method: string, path: string) =>
   requests.filter((one) => one.method === method && new URL(one.url).pathname === path);
-const field = () => screen.findByLabelText("Say something to Iris");
+const field = () => screen.findByLabelText("Message Iris");
 const log = () => screen.findByRole("log", { name: "Messages" });
 const turn = (q = "q2", a = "a2") => ({
   session: session(),
@@ -99,11 +99,11 @@ describe("writing", () => {
     await connect();
     await log();
     await userEvent.type(await field(), "{ArrowUp}");
-    const editor = await screen.findByLabelText("Say it differently");
+    const editor = await screen.findByLabelText("Edit message");
     expect(editor).toHaveValue("Which tree?");
     await userEvent.clear(editor);
     await userEvent.type(editor, "Which bush?{Enter}");
-    await waitFor(() => expect(screen.queryByLabelText("Say it differently")).toBeNull());
+    await waitFor(() => expect(screen.queryByLabelText("Edit message")).toBeNull());
     const [request] = sent(requests, "POST", "/api/v1/bots/iris/chat");
     expect(await request?.json()).toEqual({ text: "Which bush?", session_id: "s1", edits_id: "q1" });
   });
@@ -116,7 +116,7 @@ describe("writing", () => {
     await userEvent.type(await field(), "{ArrowUp}{Escape}");
     expect(await field()).toHaveFocus();
     await userEvent.click(screen.getByRole("button", { name: "Edit and send again" }));
-    expect(await screen.findByLabelText("Say it differently")).toHaveFocus();
+    expect(await screen.findByLabelText("Edit message")).toHaveFocus();
     await userEvent.keyboard("{Escape}");
     expect(screen.getByRole("button", { name: "Edit and send again" })).toHaveFocus();
   });
@@ -127,8 +127,8 @@ describe("writing", () => {
     await connect();
     await log();
     await userEvent.click(screen.getByRole("button", { name: "Edit and send again" }));
-    await userEvent.type(await screen.findByLabelText("Say it differently"), "!{Enter}");
-    await waitFor(() => expect(screen.queryByLabelText("Say it differently")).toBeNull());
+    await userEvent.type(await screen.findByLabelText("Edit message"), "!{Enter}");
+    await waitFor(() => expect(screen.queryByLabelText("Edit message")).toBeNull());
     expect(await log()).toHaveFocus();
   });
 
@@ -196,10 +196,10 @@ describe("an answer", () => {
     await connect();
     expect(await screen.findByText("2/3")).toBeInTheDocument();
     messages = [question("q1", null), answer("a3", "q1", "Three", { siblings: ["a1", "a2", "a3"] })];
-    await userEvent.click(screen.getByRole("button", { name: "The next answer" }));
+    await userEvent.click(screen.getByRole("button", { name: "Next answer" }));
     expect(await screen.findByText("3/3")).toBeInTheDocument();
     expect(await sent(requests, "PATCH", SESSION)[0]?.json()).toEqual({ head_id: "a3" });
-    expect(screen.getByRole("button", { name: "The next answer" })).toBeDisabled();
+    expect(screen.getByRole("button", { name: "Next answer" })).toBeDisabled();
   });
 
   test("shows the memories that went along, when somebody wants to know", async () => {
@@ -260,7 +260,7 @@ test("who cannot be talked to says why, and where that is changed", async () => 
   await connect();
   expect(await screen.findByText("SOUL.md was changed by hand.")).toBeInTheDocument();
   expect(screen.getByRole("link", { name: "Open its files" })).toHaveAttribute("href", "/bots/iris/soul");
-  expect(screen.queryByLabelText("Say something to Iris")).toBeNull();
+  expect(screen.queryByLabelText("Message Iris")).toBeNull();
 });
 
 test("conversations are searched, and a found message is one step away", async () => {
@@ -310,7 +310,7 @@ test("an address that ends with no message's id is tried once, and the conversat
 test("a conversation is deleted after a question, and the page begins a new one", async () => {
   const requests = served({ [`DELETE ${SESSION}`]: { data: session() } });
   const { history } = openChat(bot());
-  await userEvent.click(await screen.findByRole("button", { name: "More about About gardens" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Actions for About gardens" }));
   await userEvent.click(await screen.findByRole("menuitem", { name: "Delete" }));
   await userEvent.click(await screen.findByRole("button", { name: "Delete it" }));
   await waitFor(() => expect(sent(requests, "DELETE", SESSION)).toHaveLength(1));

@@ -51,7 +51,7 @@ test("and one below the other where there is not", () => {
     ["6", "−removed: gone"],
     ["6", "+added: fresh"],
   ]);
-  expect(screen.getByText("There is more than is shown.")).toBeInTheDocument();
+  expect(screen.getByText("Some lines are not shown.")).toBeInTheDocument();
 });
 
 test.each(["", "a\nb\n", "a\r\nb\r\n", "a\nb\r\nc", "a\rb\n", "\n"])(

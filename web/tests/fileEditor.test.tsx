@@ -128,7 +128,7 @@ test("what somebody types is never replaced, and they are told", async () => {
   const { changeOutside } = show();
   await userEvent.type(await text(), " mine");
   await changeOutside(file("theirs", { version: 2 }));
-  expect(await screen.findByText(/was changed while you were writing/)).toBeInTheDocument();
+  expect(await screen.findByText(/was changed while you were editing/)).toBeInTheDocument();
   expect(await text()).toHaveValue("one mine");
   await userEvent.click(screen.getByRole("button", { name: "Compare" }));
   expect(await screen.findByRole("region", { name: "version 1 and the file on disk" })).toBeInTheDocument();
@@ -149,7 +149,7 @@ test("a save goes on top of what was read, with a few words", async () => {
   const { requests } = show();
   expect(await screen.findByRole("button", { name: "Save" })).toBeDisabled();
   await userEvent.type(await text(), "!");
-  await userEvent.type(screen.getByLabelText("What you changed"), " Louder {Enter}");
+  await userEvent.type(screen.getByLabelText("Description of the change"), " Louder {Enter}");
   expect(await screen.findByText("Saved SOUL.md as version 3.")).toBeInTheDocument();
   expect(await sent(requests, "PUT", "/soul")).toEqual([
     { content: "one!", base_hash: "hash of one", message: "Louder" },
@@ -160,15 +160,17 @@ async function meetConflict() {
   const { requests, changeOutside } = show();
   await userEvent.type(await text(), " mine");
   await changeOutside(file("theirs", { version: 2 }));
-  await screen.findByText(/was changed while you were writing/);
+  await screen.findByText(/was changed while you were editing/);
   await userEvent.click(screen.getByRole("button", { name: "Save" }));
-  expect(await screen.findByRole("dialog", { name: "SOUL.md was changed meanwhile" })).toBeInTheDocument();
+  expect(
+    await screen.findByRole("dialog", { name: "SOUL.md was changed by someone else" }),
+  ).toBeInTheDocument();
   return requests;
 }
 
 test("in a conflict, mine can be saved on top of theirs", async () => {
   const requests = await meetConflict();
-  await userEvent.click(screen.getByRole("button", { name: "Save mine on top" }));
+  await userEvent.click(screen.getByRole("button", { name: "Overwrite with mine" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   const bodies = await sent(requests, "PUT", "/soul");
   expect(bodies.map((body) => body.base_hash)).toEqual(["hash of one", "hash of theirs"]);
@@ -179,14 +181,14 @@ test("in a conflict, keeping on editing loses nothing", async () => {
   await meetConflict();
   await userEvent.click(screen.getByRole("button", { name: "Keep editing" }));
   expect(await text()).toHaveValue("one mine");
-  expect(screen.getByText(/was changed while you were writing/)).toBeInTheDocument();
+  expect(screen.getByText(/was changed while you were editing/)).toBeInTheDocument();
 });
 
 test("in a conflict, theirs can be taken, and mine comes back if that was wrong", async () => {
   await meetConflict();
-  await userEvent.click(screen.getByRole("button", { name: "Take theirs" }));
+  await userEvent.click(screen.getByRole("button", { name: "Use theirs" }));
   await waitFor(async () => expect(await text()).toHaveValue("theirs"));
-  await userEvent.click(screen.getByRole("button", { name: "Back to mine" }));
+  await userEvent.click(screen.getByRole("button", { name: "Restore mine" }));
   expect(await text()).toHaveValue("one mine");
 });
 
@@ -207,7 +209,7 @@ test("an edit by hand with a mistake cannot be accepted, and a file that is gone
   const { changeOutside } = show(file("bad", { is_accepted: false, problems: [problem] }));
   expect(await screen.findByRole("button", { name: "Accept" })).toBeDisabled();
   await changeOutside(file(null, { is_accepted: false, version: 4 }));
-  expect(await screen.findByRole("button", { name: "Write version 4 back" })).toBeEnabled();
+  expect(await screen.findByRole("button", { name: "Restore version 4" })).toBeEnabled();
   expect(screen.queryByRole("button", { name: "Accept" })).toBeNull();
   expect(screen.queryByRole("textbox")).toBeNull();
 });

@@ -48,7 +48,7 @@ test("J and K walk through the findings", async () => {
 test("the filter keeps the focus, whatever it leaves of the findings", async () => {
   render(<Found />);
   await userEvent.keyboard("j/part_2");
-  const filter = screen.getByRole("searchbox", { name: "Filter the findings" });
+  const filter = screen.getByRole("searchbox", { name: "Filter findings" });
   await waitFor(() => expect(screen.getAllByRole("article")).toEqual([part(2)]));
   expect(filter).toHaveFocus();
   expect(filter).toHaveValue("part_2");

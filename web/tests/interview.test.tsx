@@ -43,7 +43,7 @@ test("what the model writes grows, until the turn is there", () => {
 });
 
 test("words that come after the turn are not shown with it", () => {
-  expect(follow(opened(second), [wrote("How")]).growing).toBe("");
+  expect(follow(opened(second), [wrote("Strategy")]).growing).toBe("");
 });
 
 test("a deleted interview is gone", () => {
@@ -136,9 +136,9 @@ test("what is being made has a name, as well as it is known", () => {
 });
 
 test.each([
-  [{ mode: "bot" }, "Create the bot", "The bot is made"],
+  [{ mode: "bot" }, "Create the bot", "The bot is created"],
   [{ mode: "reconfigure", bot_slug: "quill" }, "Change the bot", "The bot is changed"],
-  [{ mode: "skill" }, "Create the skill", "The skill is made"],
+  [{ mode: "skill" }, "Create the skill", "The skill is created"],
   [{ mode: "skill", skill_name: "counting" }, "Change the skill", "The skill is changed"],
 ] as const)("%o: %s, %s", (changes, button, words) => {
   const session = interview(changes);

@@ -102,8 +102,8 @@ test("an input is an object, and what is wrong with another is said", () => {
   expect(readInput("  ")).toEqual({ input: {}, problem: null });
   expect(readInput('{"city": "Bern"}')).toEqual({ input: { city: "Bern" }, problem: null });
   for (const text of ["[1]", "null", '"Bern"']) expect(readInput(text).problem).toContain("object");
-  expect(readInput('{"city":\n Bern}').problem).toBe("This is no JSON: Unexpected token 'B'.");
-  expect(readInput('{"city":\n "Bern"').problem).toMatch(/^This is no JSON: .+ in line 2\.$/);
+  expect(readInput('{"city":\n Bern}').problem).toBe("Invalid JSON: Unexpected token 'B'.");
+  expect(readInput('{"city":\n "Bern"').problem).toMatch(/^Invalid JSON: .+ in line 2\.$/);
   expect(inputOfTest('{"name": "one", "input": {"city": "Bern"}, "expect": {}}')).toBe(
     '{\n  "city": "Bern"\n}',
   );

@@ -66,9 +66,9 @@ test.each([["{Escape}"], ["Has a willow.{Enter}"]])(
     open();
     await screen.findByRole("button", { name: "Edit" });
     await userEvent.keyboard("c");
-    expect(await screen.findByLabelText("What it should know")).toHaveFocus();
+    expect(await screen.findByLabelText("What the bot should know")).toHaveFocus();
     await userEvent.keyboard(keys);
-    await waitFor(() => expect(screen.queryByLabelText("What it should know")).toBeNull());
+    await waitFor(() => expect(screen.queryByLabelText("What the bot should know")).toBeNull());
     expect(screen.getByRole("button", { name: /^Add/ })).toHaveFocus();
   },
 );

@@ -120,7 +120,7 @@ test("a model without a price gets one, and the chain is still there", async () 
   await userEvent.click(screen.getByRole("button", { name: "Save" }));
   expect(await screen.findByRole("alert")).toHaveTextContent("Nobody knows what local:tiny costs.");
   expect(screen.getByLabelText("Fallback 1")).toHaveAttribute("aria-invalid", "true");
-  await userEvent.click(screen.getByRole("button", { name: "Say what local:tiny costs" }));
+  await userEvent.click(screen.getByRole("button", { name: "Set a price for local:tiny" }));
   await userEvent.type(screen.getByLabelText("Input"), "0");
   await userEvent.type(screen.getByLabelText("Output"), "0.5");
   await userEvent.click(screen.getByRole("button", { name: "Save" }));

@@ -63,6 +63,6 @@ test("the choice goes round, and back to the first when the letters change", asy
 test("Enter on nothing does nothing", async () => {
   render(<CommandPalette open onOpenChange={close} commands={COMMANDS} />);
   await userEvent.type(await screen.findByRole("combobox"), "zebra{Enter}");
-  expect(screen.getByText("Nothing is called “zebra”.")).toBeInTheDocument();
+  expect(screen.getByText("No matches for “zebra”.")).toBeInTheDocument();
   expect(run).not.toHaveBeenCalled();
 });

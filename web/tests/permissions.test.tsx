@@ -82,7 +82,7 @@ test("a host that is none is not taken, and says why", async () => {
   expect(hosts).toHaveValue("not a host");
   await user.clear(hosts);
   await user.keyboard("{Backspace}");
-  expect(screen.getByText("Without a host it is not granted.")).toBeInTheDocument();
+  expect(screen.getByText("Not granted without a host.")).toBeInTheDocument();
 });
 
 test("an edited skill says that nothing counts, and can be granted again", async () => {
@@ -93,7 +93,7 @@ test("an edited skill says that nothing counts, and can be granted again", async
     granted: [],
   });
   open(skill);
-  expect(await screen.findByText(/edited since it was granted something/)).toBeInTheDocument();
+  expect(await screen.findByText(/edited since the last grant/)).toBeInTheDocument();
   expect(screen.getByText("edited since")).toBeInTheDocument();
   await waitFor(() => expect(screen.getByRole("button", { name: "Grant 1" })).toBeEnabled());
 });
@@ -128,7 +128,7 @@ test("whoever may not grant may still revoke", async () => {
     },
   };
   open(skill, answers, ["read", "write"]);
-  const list = await screen.findByRole("list", { name: "What it asks for" });
+  const list = await screen.findByRole("list", { name: "Requested capabilities" });
   expect(screen.getByRole("checkbox", { name: "use kv" })).toBeDisabled();
   expect(within(list).getByText("granted")).toBeInTheDocument();
   await user.click(screen.getByRole("button", { name: "Revoke kv" }));

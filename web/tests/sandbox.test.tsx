@@ -23,13 +23,13 @@ test("says by what commands are held back, from what, and from what not", () => 
   });
   expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
     "Files outside cannot be read: holds",
-    "Modes and times of files outside stay as they are: does not hold",
+    "Modes and times of files outside stay as they are: not guaranteed",
   ]);
   expect(screen.getByText("Install bubblewrap.")).toBeInTheDocument();
 });
 
 test("what was not tried out yet is not promised", () => {
   render(<SandboxPanel report={null} />);
-  expect(screen.getByText(/Not tried out yet/)).toBeInTheDocument();
+  expect(screen.getByText(/Not tested yet/)).toBeInTheDocument();
   expect(screen.queryByRole("list")).toBeNull();
 });

@@ -38,7 +38,7 @@ function openShell() {
 
 test("the way past the sidebar leads to the page, and leaves its address alone", async () => {
   openShell();
-  await userEvent.click(await screen.findByRole("link", { name: "Skip to the content" }));
+  await userEvent.click(await screen.findByRole("link", { name: "Skip to content" }));
   expect(screen.getByRole("main")).toHaveFocus();
   expect(window.location.hash).toBe("");
 });

@@ -66,7 +66,7 @@ test("a dialog has the keyboard for itself", async () => {
   bind("x");
   render(
     <div role="dialog">
-      <button type="button">Keep it</button>
+      <button type="button">Cancel</button>
     </div>,
   );
   screen.getByRole("button").focus();

@@ -47,13 +47,13 @@ test("what was typed while it was saved is still to be saved", () => {
 test.each([
   ["notes.md", null],
   ["references/style.md", null],
-  ["skill.md", "There is a file with this name."],
-  ["/etc/passwd", "Write it like"],
-  ["../up.md", "Write it like"],
-  ["a//b.md", "Write it like"],
-  ["a\\b.md", "Write it like"],
-  ["a.md/b.md", "One of these folders is a file already."],
-  ["x".repeat(301), "A path has 300 characters at most."],
+  ["skill.md", "A file with this name already exists."],
+  ["/etc/passwd", "Use names separated by slashes"],
+  ["../up.md", "Use names separated by slashes"],
+  ["a//b.md", "Use names separated by slashes"],
+  ["a\\b.md", "Use names separated by slashes"],
+  ["a.md/b.md", "One of these folders is a file."],
+  ["x".repeat(301), "Paths can have at most 300 characters."],
 ])("a file called %s: %s", (path, wanted) => {
   const found = wrongPath(path, ["SKILL.md", "a.md"]);
   if (wanted === null) expect(found).toBeNull();

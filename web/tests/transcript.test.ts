@@ -155,16 +155,16 @@ describe("what it is doing is always said", () => {
   const tests = turn(5, 1, { tools: [asked("a", "run_tests", { command: "pytest -q" })], stop: "tools" });
 
   test.each([
-    ["Queued: a worker takes it up soon", null, [created]],
-    ["Getting ready", null, [created, taken]],
+    ["Queued, waiting for a worker", null, [created]],
+    ["Preparing", null, [created, taken]],
     ["Waiting for the model", time(4), [...running, stepStarted(4, 2, "model 1")]],
     ["Thinking", time(4), [...running, stepStarted(4, 2, "model 1"), delta(1, "Hm", { kind: "thinking" })]],
     ["Writing", time(4), [...running, stepStarted(4, 2, "model 1"), delta(1, "Let me")]],
-    ["The model did not answer; trying again", null, [...running, stepFailed(4, 2, "model 1", "No.")]],
+    ["The model did not answer. Retrying…", null, [...running, stepFailed(4, 2, "model 1", "No.")]],
     ["Waiting for the model, attempt 2", time(6), [...running, stepStarted(6, 2, "model 1", 2)]],
     ["Running pytest -q", time(6), [...running, tests, stepStarted(6, 3, "run_tests")]],
     ["Waiting for your answer", null, [...running, event(4, "gate.opened", { gate: gate() })]],
-    ["Going on", null, running],
+    ["Continuing", null, running],
   ])("%s", (text, since, events) => {
     expect(doing(...events)).toMatchObject({ text, since });
   });

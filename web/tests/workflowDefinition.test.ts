@@ -116,9 +116,9 @@ test("another id is said everywhere: in lists, templates and conditions, and now
 
 test.each([
   ["a", null],
-  ["b", "There is a step with this id."],
-  ["1b", "A letter or _ first"],
-  ["a b", "A letter or _ first"],
+  ["b", "A step with this id already exists."],
+  ["1b", "Start with a letter or _"],
+  ["a b", "Start with a letter or _"],
 ])("a step called %s: %s", (id, wanted) => {
   const found = wrongId(flow(http("a"), http("b")), id, "a");
   if (wanted === null) expect(found).toBeNull();
@@ -149,8 +149,8 @@ test("what cannot be linked says why, and stays as it is", () => {
     wait("inner"),
   );
   expect(wrongLink(definition, { from: "a", to: "a", way: "after" })).toContain("itself");
-  expect(wrongLink(definition, { from: "c", to: "a", way: "after" })).toContain("wait for each other");
-  expect(wrongLink(definition, { from: "a", to: "inner", way: "after" })).toContain("own place");
+  expect(wrongLink(definition, { from: "c", to: "a", way: "after" })).toContain("would create a cycle");
+  expect(wrongLink(definition, { from: "a", to: "inner", way: "after" })).toContain("same group");
   expect(wrongLink(definition, { from: "a", to: "b", way: "after" })).toContain("already");
   expect(linked(definition, { from: "c", to: "a", way: "after" })).toBe(definition);
 });

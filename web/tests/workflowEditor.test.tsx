@@ -67,7 +67,7 @@ test.each([
 });
 
 test("half an object is a mistake and no text", () => {
-  expect(readJson('{"a": ').problem).toContain("no JSON yet");
+  expect(readJson('{"a": ').problem).toContain("Invalid JSON");
 });
 
 test("the one that was changed last is sent; a definition goes along with the YAML it came from", () => {
@@ -83,17 +83,22 @@ test("the one that was changed last is sent; a definition goes along with the YA
 
 /** The fields that each type has of its own. */
 const FIELDS: Record<StepType, string[]> = {
-  agent: ["Bot", "Prompt", "Conversation", "Model", "Schema of the answer"],
+  agent: ["Bot", "Prompt", "Conversation", "Model", "Answer schema"],
   skill: ["Skill", "Input"],
-  http: ["Method", "Address", "Status it may have", "Largest answer, in bytes"],
+  http: ["Method", "Address", "Accepted status codes", "Maximum response size, in bytes"],
   code: ["Language", "Input"],
   conditional: ["Condition", "Add a step: Then", "Add a step: Else"],
-  loop: ["Repeat", "Items", "Add a step: Steps inside", "Iterations at most", "At a time"],
-  approval: ["Question", "When it is rejected", "Add a step: Only when rejected", "Seconds to decide"],
+  loop: ["Repeat", "Items", "Add a step: Steps inside", "Maximum iterations", "At a time"],
+  approval: [
+    "Question",
+    "When it is rejected",
+    "Add a step: Only when rejected",
+    "Time to decide, in seconds",
+  ],
   sub_workflow: ["Workflow", "Input"],
   wait: ["Wait", "Seconds"],
-  message: ["Send it to", "Bot", "Message", "Type", "Wait for the reply"],
-  audit: ["Workspace", "Count changes from", "FAIL", "ERROR", "WARN"],
+  message: ["Send it to", "Bot", "Message", "Type", "Wait for a reply"],
+  audit: ["Workspace", "Base revision", "FAIL", "ERROR", "WARN"],
 };
 const COMMON = [
   "Name",
@@ -141,15 +146,12 @@ test("a schedule, an input and a limit are put into the definition", async () =>
   serve(LISTS);
   const tell = vi.fn<(definition: Definition) => void>();
   openPage(<Settings tell={tell} />);
-  await userEvent.selectOptions(
-    await screen.findByLabelText("Add something that starts it"),
-    "On a schedule",
-  );
+  await userEvent.selectOptions(await screen.findByLabelText("Add a trigger"), "On a schedule");
   await userEvent.clear(screen.getByLabelText("Schedule"));
   await userEvent.type(screen.getByLabelText("Schedule"), "hourly");
   await userEvent.click(screen.getByRole("button", { name: "Add an input" }));
   await userEvent.type(screen.getByLabelText("Name of input 3"), "city");
-  await userEvent.type(screen.getByLabelText("Runs at a time"), "2");
+  await userEvent.type(screen.getByLabelText("Concurrent runs"), "2");
   const last = tell.mock.lastCall?.[0];
   expect(last?.triggers).toEqual([{ type: "manual" }, { type: "cron", schedule: "hourly" }]);
   expect(last?.inputs).toEqual({ ...DIGEST.inputs, city: { type: "string" } });
@@ -180,7 +182,7 @@ test("what is drawn is saved over the version it was made from; a newer one is a
   await userEvent.type(within(panel).getByLabelText("Name"), "!");
   expect(screen.getByText("not saved")).toBeInTheDocument();
   await userEvent.click(screen.getByRole("button", { name: /Save/ }));
-  await userEvent.click(await screen.findByRole("button", { name: "Save mine on top" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Overwrite with mine" }));
   expect(await screen.findByText("saved")).toBeInTheDocument();
   const [first, second] = await bodyOf(requests, "PUT");
   expect(first).toMatchObject({ source: "name: digest\n", expected_number: 3 });

@@ -35,7 +35,7 @@ function openSettings(changes: Partial<Definition> = {}) {
 
 test("a limit that is cleared to type another one stays in sight", async () => {
   const said = openSettings({ concurrency: 2 });
-  const field = await screen.findByLabelText("Runs at a time");
+  const field = await screen.findByLabelText("Concurrent runs");
   await userEvent.clear(field);
   expect(field).toBeVisible();
   expect(field).toHaveFocus();
@@ -98,7 +98,7 @@ test("lines are trimmed where they count, and stay as they are typed", async () 
 
 test("a status that is none stays, and says so", async () => {
   const said = openStep({ type: "http", url: "https://x.example", expect_status: [200] });
-  const field = await screen.findByLabelText("Status it may have");
+  const field = await screen.findByLabelText("Accepted status codes");
   await userEvent.type(field, "a");
   expect(field).toHaveValue("200a");
   expect(field).toHaveAccessibleDescription(/number from 100 to 599/);
@@ -114,17 +114,17 @@ test.each(["[]", "small", "{}"])(
     await userEvent.click(field);
     await userEvent.paste(text);
     expect(field).toHaveValue(text);
-    expect(field).toHaveAccessibleDescription(/A list .* is needed/);
+    expect(field).toHaveAccessibleDescription(/Must be a non-empty JSON list/);
     expect(said()?.inputs?.size?.enum).toBeUndefined();
   },
 );
 
 test("a schema that is a word stays, and says so", async () => {
   openStep({ type: "agent", bot: "iris", prompt: "Say it." });
-  const field = await screen.findByLabelText("Schema of the answer");
+  const field = await screen.findByLabelText("Answer schema");
   await userEvent.type(field, "text");
   expect(field).toHaveValue("text");
-  expect(field).toHaveAccessibleDescription(/An object is needed/);
+  expect(field).toHaveAccessibleDescription(/Must be a JSON object/);
 });
 
 test("what a schedule gives is an object, and an empty one stays while it is filled", async () => {
@@ -137,7 +137,7 @@ test("what a schedule gives is an object, and an empty one stays while it is fil
   await userEvent.clear(field);
   await userEvent.type(field, "word");
   expect(field).toHaveValue("word");
-  expect(field).toHaveAccessibleDescription(/An object is needed/);
+  expect(field).toHaveAccessibleDescription(/Must be a JSON object/);
   await userEvent.clear(field);
   await userEvent.paste('{"a": 1}');
   expect(said()?.triggers).toEqual([{ type: "cron", schedule: "hourly", inputs: { a: 1 } }]);

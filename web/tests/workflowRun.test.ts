@@ -109,7 +109,7 @@ test("the log says in words what happened, and what steps wrote line by line", (
     ["gather", "two", "bad"],
     ["gather", "It said 503. Tries again. In 2s.", "wait"],
     ["each[0]/fetch", "Skipped. Its condition is false.", "idle"],
-    ["tell", "Kept from the run before.", "ok"],
+    ["tell", "Kept from the previous run.", "ok"],
     ["run", "Failed: It said 503.", "bad"],
   ]);
 });

@@ -55,7 +55,7 @@ test("what is typed becomes what the type says", () => {
 });
 
 test("what is left empty is left out, unless it is needed", () => {
-  expect(read({ most: " " })).toEqual({ payload: {}, mistakes: { topic: "It is needed." } });
+  expect(read({ most: " " })).toEqual({ payload: {}, mistakes: { topic: "Required." } });
 });
 
 test("what does not fit says so at its field", () => {
@@ -181,7 +181,7 @@ test("the form and the JSON say the same", async () => {
   const { requests } = open({ [TRIGGER]: { status: 202, data: SUBMITTED } });
   await user.type(await screen.findByRole("textbox", { name: /topic/ }), "cats");
   await user.click(screen.getByRole("radio", { name: "JSON" }));
-  const text = screen.getByRole("textbox", { name: "What it starts with" });
+  const text = screen.getByRole("textbox", { name: "Input" });
   expect(JSON.parse((text as HTMLTextAreaElement).value)).toEqual({ topic: "cats", most: 5 });
   await user.clear(text);
   await user.type(text, '{{"topic": "dogs", "also": 1}');
@@ -194,13 +194,13 @@ test("JSON that is none is not left for the form", async () => {
   const user = userEvent.setup();
   open({});
   await user.click(await screen.findByRole("radio", { name: "JSON" }));
-  const text = screen.getByRole("textbox", { name: "What it starts with" });
+  const text = screen.getByRole("textbox", { name: "Input" });
   await user.clear(text);
   await user.type(text, '{{"topic": ');
   await user.click(screen.getByRole("radio", { name: "Form" }));
   expect(screen.getByRole("radio", { name: "JSON" })).toBeChecked();
   expect(text).toHaveValue('{"topic": ');
-  expect(text).toHaveAccessibleDescription(/This is no JSON/);
+  expect(text).toHaveAccessibleDescription(/Invalid JSON/);
 });
 
 test("a field that cannot be read is not left for the JSON", async () => {
@@ -212,20 +212,20 @@ test("a field that cannot be read is not left for the JSON", async () => {
   await user.click(screen.getByRole("radio", { name: "JSON" }));
   expect(screen.getByRole("radio", { name: "Form" })).toBeChecked();
   expect(most).toHaveValue("many");
-  expect(most).toHaveAccessibleDescription("A whole number is needed.");
+  expect(most).toHaveAccessibleDescription("Must be a whole number.");
 });
 
 test("what is not declared goes along from the JSON, through the form and back", async () => {
   const user = userEvent.setup();
   const { requests } = open({ [TRIGGER]: { status: 202, data: SUBMITTED } });
   await user.click(await screen.findByRole("radio", { name: "JSON" }));
-  const text = screen.getByRole("textbox", { name: "What it starts with" });
+  const text = screen.getByRole("textbox", { name: "Input" });
   await user.clear(text);
   await user.type(text, '{{"topic": "dogs", "also": 1}');
   await user.click(screen.getByRole("radio", { name: "Form" }));
   expect(screen.getByText("also", { exact: false })).toBeInTheDocument();
   await user.click(screen.getByRole("radio", { name: "JSON" }));
-  const again: HTMLTextAreaElement = screen.getByRole("textbox", { name: "What it starts with" });
+  const again: HTMLTextAreaElement = screen.getByRole("textbox", { name: "Input" });
   expect(JSON.parse(again.value)).toEqual({ topic: "dogs", most: 5, also: 1 });
   await user.click(screen.getByRole("radio", { name: "Form" }));
   await user.click(screen.getByRole("button", { name: "Run" }));

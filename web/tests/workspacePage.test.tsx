@@ -47,21 +47,21 @@ function open() {
 
 test("who searches the files may type on, and begin again", async () => {
   open();
-  const field = await screen.findByRole("searchbox", { name: "Search the files" });
+  const field = await screen.findByRole("searchbox", { name: "Search files" });
   await userEvent.type(field, "total{Enter}");
-  expect(await screen.findByText("Nothing matches “total”.")).toBeInTheDocument();
+  expect(await screen.findByText("No matches for “total”.")).toBeInTheDocument();
   expect(field).toHaveFocus();
   await userEvent.clear(field);
-  expect(await screen.findByText("Nothing is in it yet.")).toBeInTheDocument();
+  expect(await screen.findByText("Empty directory.")).toBeInTheDocument();
   await userEvent.keyboard("c");
   expect(field).toHaveValue("c");
 });
 
 test("what the address says is in the field, also on the way back", async () => {
   const { history } = open();
-  const field = await screen.findByRole("searchbox", { name: "Search the files" });
+  const field = await screen.findByRole("searchbox", { name: "Search files" });
   await userEvent.type(field, "total{Enter}{Escape}");
-  await screen.findByText("Nothing matches “total”.");
+  await screen.findByText("No matches for “total”.");
   history.back();
   await waitFor(() => expect(field).toHaveValue(""));
   history.forward();

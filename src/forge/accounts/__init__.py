@@ -1,1 +1,1 @@
-"""Who may use Forge, and the secrets it keeps: owner, login links, sessions, API keys, the vault."""
+"""Accounts and secrets: owner, login links, sessions, API keys, the vault."""

@@ -1,8 +1,8 @@
-"""Who is calling, from what a request shows. Knows no web framework, so every rule can be tested on plain values.
+"""Authenticate a caller from plain credentials; independent of the web framework.
 
-A key in a header can only come from a program that was given it. A cookie is sent by the browser by itself, also for
-a page of somebody else: therefore a change asked for with a cookie must come from our own pages (Origin) and show a
-token that only they can read (CSRF).
+A key in a header can only come from a program that was given it. A browser sends cookies automatically, also with
+requests made by foreign pages: an unsafe request with a cookie must therefore come from our own pages (Origin) and
+carry a token only they can read (CSRF).
 """
 
 import logging
@@ -15,13 +15,13 @@ from typing import TypeVar
 from sqlalchemy.exc import SQLAlchemyError
 
 from forge.accounts import keys, sessions, store, tokens
-from forge.accounts.sessions import Standing
+from forge.accounts.sessions import TokenState
 from forge.accounts.store import SessionRow
 from forge.errors import Denied, Unauthenticated
 from forge.http.caller import Caller
 from forge.http.scope import CallerMethod
 from forge.kernel.clock import now
-from forge.store.engine import Store, Tx, is_outage
+from forge.store.database import Store, Tx, is_outage
 
 _log = logging.getLogger(__name__)
 
@@ -30,15 +30,15 @@ T = TypeVar("T")
 
 class RequestKind(Enum):
     SAFE = auto()
-    """Changes nothing: GET, HEAD, OPTIONS."""
+    """GET, HEAD, OPTIONS."""
     UNSAFE = auto()
     WEBSOCKET = auto()
-    """Any page may open one with our cookie, so its Origin matters; a browser cannot add a header to it."""
+    """Any page can open one with our cookie, so its Origin is checked; a browser cannot add headers to it."""
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a request shows of its caller."""
+    """The credentials a request carries."""
 
     kind: RequestKind
     authorization: str | None = field(default=None, repr=False)
@@ -50,10 +50,10 @@ class Credentials:
 
 
 @dataclass(frozen=True)
-class Recognised:
+class Authentication:
     caller: Caller
     new_session_token: str | None = field(default=None, repr=False)
-    """Set when the answer has to carry new cookies."""
+    """Set when the response must carry new cookies."""
 
 
 class Authenticator:
@@ -62,22 +62,22 @@ class Authenticator:
         self._session_life = timedelta(days=session_days)
         self._clock = clock
 
-    async def recognise(self, shown: Credentials) -> Recognised:
-        if (key := _shown_key(shown)) is not None:
-            return Recognised(await self._by_key(key))
-        if not shown.session_token:
+    async def authenticate(self, credentials: Credentials) -> Authentication:
+        if (key := _api_key(credentials)) is not None:
+            return Authentication(await self._by_key(key))
+        if not credentials.session_token:
             raise Unauthenticated(
-                "Nobody is signed in.",
+                "Not signed in.",
                 hint="Sign in (forge login --link) or send an API key (Authorization: Bearer).",
             )
-        return await self._by_session(shown, shown.session_token)
+        return await self._by_session(credentials, credentials.session_token)
 
     async def _by_key(self, key: str) -> Caller:
         at = self._clock()
         async with self._store.read() as tx:
             row = await keys.find(tx, key)
-        if keys.is_use_to_be_noted(row.key, at):
-            await self._note(lambda tx: store.touch_key(tx, row.key.id, at))
+        if keys.needs_use_update(row.key, at):
+            await self._write_if_possible(lambda tx: store.touch_key(tx, row.key.id, at))
         return Caller(
             account_id=row.account.id,
             name=row.account.name,
@@ -86,90 +86,93 @@ class Authenticator:
             credential_id=row.key.id,
         )
 
-    async def _by_session(self, shown: Credentials, token: str) -> Recognised:
-        _check_origin(shown)
+    async def _by_session(self, credentials: Credentials, token: str) -> Authentication:
+        _check_origin(credentials)
         at = self._clock()
         async with self._store.read() as tx:
             session = await sessions.find(tx, token)
-        standing = sessions.judge(session, token, at)
-        await self._refuse_dead(session, standing)
-        _check_csrf(shown, token)
-        if shown.kind is RequestKind.WEBSOCKET:
-            return Recognised(_session_caller(session))  # no answer follows that could carry a new cookie
-        return Recognised(_session_caller(session), await self._renew(session, token, standing, at))
+        standing = sessions.token_state(session, token, at)
+        await self._reject_ended(session, standing)
+        _check_csrf(credentials, token)
+        if credentials.kind is RequestKind.WEBSOCKET:
+            return Authentication(
+                _session_caller(session)
+            )  # no response follows that could carry a new cookie
+        return Authentication(_session_caller(session), await self._renew(session, token, standing, at))
 
-    async def _refuse_dead(self, session: SessionRow, standing: Standing) -> None:
-        if standing is Standing.EXPIRED:
+    async def _reject_ended(self, session: SessionRow, standing: TokenState) -> None:
+        if standing is TokenState.EXPIRED:
             raise Unauthenticated("This session has expired.", hint=sessions.SIGN_IN)
-        if standing is Standing.REPLAYED:
+        if standing is TokenState.REPLAYED:
             async with self._store.begin() as tx:  # committed before the refusal is raised
                 await store.delete_session(tx, session.id)
-            _log.warning("session %s ended: a token was shown that had been replaced", session.id)
+            _log.warning("session %s ended: a replaced token was used", session.id)
             raise Unauthenticated(
                 "This session was ended, because an outdated copy of it was used.", hint=sessions.SIGN_IN
             )
 
-    async def _renew(self, session: SessionRow, token: str, standing: Standing, at: datetime) -> str | None:
-        """Keep the session alive; the token to go on with, if it is a new one."""
-        if standing is Standing.PREVIOUS:
+    async def _renew(self, session: SessionRow, token: str, standing: TokenState, at: datetime) -> str | None:
+        """Extend the session. Returns the token to continue with if it is a new one."""
+        if standing is TokenState.PREVIOUS:
             return sessions.successor(token, session.salt)
-        if standing is Standing.CURRENT:
+        if standing is TokenState.CURRENT:
             return None
         life = self._session_life
-        if standing is Standing.UNARRIVED:
-            await self._note(lambda tx: store.restart_rotation(tx, session.id, at))
+        if standing is TokenState.UNCONFIRMED:
+            await self._write_if_possible(lambda tx: store.restart_rotation(tx, session.id, at))
             return sessions.successor(token, session.salt)
-        if standing is Standing.DUE:
-            return await self._note(lambda tx: sessions.rotate(tx, session, token, at, life))
-        await self._note(lambda tx: store.touch_session(tx, session, at=at, expires_at=at + life))
+        if standing is TokenState.DUE:
+            return await self._write_if_possible(lambda tx: sessions.rotate(tx, session, token, at, life))
+        await self._write_if_possible(
+            lambda tx: store.touch_session(tx, session, at=at, expires_at=at + life)
+        )
         return None
 
-    async def _note(self, write: Callable[[Tx], Awaitable[T]]) -> T | None:
-        """Whoever is recognised may go on, also when that cannot be written down now: there is much to read even
-        when the disk is full."""
+    async def _write_if_possible(self, write: Callable[[Tx], Awaitable[T]]) -> T | None:
+        """Write bookkeeping, tolerating outages: reading still works when the disk is full."""
         try:
             async with self._store.begin() as tx:
                 return await write(tx)
         except SQLAlchemyError as error:
             if not is_outage(error):
                 raise
-            _log.warning("cannot write down who was here: %s", error)
+            _log.warning("cannot record the use of a session or key: %s", error)
             return None
 
 
-def _shown_key(shown: Credentials) -> str | None:
-    """The key in the headers, if any. Other schemes than Bearer are a proxy's business."""
-    scheme, _, rest = (shown.authorization or "").strip().partition(" ")
+def _api_key(credentials: Credentials) -> str | None:
+    """Return the key in the headers, if any. Schemes other than Bearer are left to a proxy."""
+    scheme, _, rest = (credentials.authorization or "").strip().partition(" ")
     bearer = rest.strip() if scheme.lower() == "bearer" else None
-    if bearer is not None and shown.api_key is not None and bearer != shown.api_key:
+    if bearer is not None and credentials.api_key is not None and bearer != credentials.api_key:
         raise Unauthenticated(
             "Two different API keys were sent.", hint="Send one: Authorization: Bearer, or X-API-Key."
         )
-    return bearer if bearer is not None else shown.api_key
+    return bearer if bearer is not None else credentials.api_key
 
 
-def _check_origin(shown: Credentials) -> None:
-    if shown.kind is RequestKind.SAFE:
+def _check_origin(credentials: Credentials) -> None:
+    if credentials.kind is RequestKind.SAFE:
         return
-    if shown.origin is None:
+    if credentials.origin is None:
         raise Denied(
-            "A change asked for with a cookie has to say which page it comes from (Origin).",
-            hint="Programs use an API key instead: forge keys create NAME",
+            "An unsafe request with a session cookie needs an Origin header.",
+            hint="Programs should use an API key: forge keys create NAME",
         )
-    if shown.origin not in shown.allowed_origins:
+    if credentials.origin not in credentials.allowed_origins:
         raise Denied(
-            "This request comes from a page that is not Forge's own.",
+            "The Origin of this request is not an address of this server.",
             hint="If this is your address for Forge, set FORGE_PUBLIC_URL to it.",
         )
 
 
-def _check_csrf(shown: Credentials, token: str) -> None:
-    if shown.kind is not RequestKind.UNSAFE:
+def _check_csrf(credentials: Credentials, token: str) -> None:
+    if credentials.kind is not RequestKind.UNSAFE:
         return
-    if not tokens.is_csrf_token(shown.csrf_token or "", token):
+    if not tokens.is_csrf_token(credentials.csrf_token or "", token):
         raise Denied(
             "The X-CSRF-Token header is missing or does not belong to this session.",
-            hint="Send the value of the cookie forge_csrf in it; reload the page if it was open for long.",
+            hint="Send the value of the forge_csrf cookie in it; reload the page if it has been open for long.",
         )
 
 

@@ -1,22 +1,56 @@
-"""`forge login` and `forge keys`."""
+"""`forge login`, `forge keys` and `forge secrets`."""
 
 import sys
-from collections.abc import Iterable
 
 import click
 
-from forge.accounts.models import ApiKey, CreatedKey, LoginLink, Me
+from forge.accounts.models import (
+    MAX_SECRET_LENGTH,
+    ApiKey,
+    CreatedKey,
+    LoginLink,
+    Me,
+    SecretView,
+    check_secret_name,
+    check_secret_value,
+)
 from forge.config import ClientSettings
 from forge.errors import Invalid, NotFound
 from forge.http.scope import Scope
-from forge.kernel.clock import now
-from forge.terminal.asking import be_sure
-from forge.terminal.choice import choose, only
-from forge.terminal.client import connect, connect_to
+from forge.terminal.client import Client, connect, connect_to
+from forge.terminal.commands import Result, api_command
+from forge.terminal.inputs import confirm
+from forge.terminal.location import checked_url, is_loopback, save_keys, saved_keys
+from forge.terminal.lookup import choose, scope_of_bot
 from forge.terminal.options import json_option, yes_option
-from forge.terminal.output import console, dot, print_json, table, words
-from forge.terminal.place import checked_url, is_loopback, save_keys, saved_keys
-from forge.terminal.text import ago, clean
+from forge.terminal.output import Columns, dot, print_json
+from forge.terminal.text import clean
+
+_bot_option = click.option("--bot", metavar="BOT", help="For this bot only: its slug or its id.")
+_scope_option = click.option(
+    "--scope", default="", help="Whose it is, as `forge secrets list` shows it; everyone's if left out."
+)
+_keys_table = Columns[ApiKey](
+    {
+        "NAME": "name",
+        "STATUS": lambda key: dot("revoked" if key.revoked_at else "active"),
+        "SCOPES": "scopes",
+        "KEY": "hint",
+        "USED": lambda key: key.last_used_at or "never",
+        "ID": "id",
+    },
+    wrap={"NAME", "SCOPES"},
+)
+_secrets_table = Columns[SecretView](
+    {
+        "NAME": "name",
+        "SCOPE": lambda secret: secret.scope or "everyone",
+        "VALUE": lambda secret: f"…{secret.last_four}",
+        "SOURCE": "source",
+        "SAVED": "updated_at",
+    },
+    wrap={"NAME", "SCOPE"},
+)
 
 
 @click.command()
@@ -50,7 +84,7 @@ def _print_link(url: str | None, *, as_json: bool) -> None:
         print_json(link)
     else:
         click.echo(clean(link.url))
-        click.echo(f"Opens one session; good until {link.expires_at.astimezone():%H:%M}.", err=True)
+        click.echo(f"It works once, until {link.expires_at.astimezone():%H:%M}.", err=True)
 
 
 def _forget(url: str) -> None:
@@ -58,14 +92,16 @@ def _forget(url: str) -> None:
     keys = saved_keys(data_dir)
     if keys.pop(url, None) is None:
         known = ", ".join(sorted(keys)) or "none"
-        raise NotFound(f"There is no saved key for {url}.", hint=f"Saved are: {known}")
+        raise NotFound(f"There is no saved key for {url}.", hint=f"Saved keys: {known}")
     save_keys(data_dir, keys)
-    click.echo(f"Forgot the key for {url}. It still works; to end that: forge keys revoke NAME", err=True)
+    click.echo(
+        f"Deleted the saved key for {url}. It still works; to revoke it: forge keys revoke NAME", err=True
+    )
 
 
 def _log_in(url: str, *, from_stdin: bool, as_json: bool) -> None:
     if url.startswith("http://") and not is_loopback(url):
-        click.echo(f"warning: {url} is not encrypted; anybody on the way can read the key.", err=True)
+        click.echo(f"warning: {url} is not encrypted; others on the network can read the key.", err=True)
     key = _read_key(url, from_stdin=from_stdin)
     with connect_to(url, key) as client:
         me = client.get("/me", Me)
@@ -105,69 +141,121 @@ def keys() -> None:
     show_default=True,
     help="What the key may do; write includes read, admin includes both.",
 )
-@json_option
-def create(name: str, scopes: tuple[str, ...], as_json: bool) -> None:
+@api_command
+def create(client: Client, name: str, scopes: tuple[str, ...]) -> Result[CreatedKey]:
     """Make a key called NAME. It is shown this once only."""
-    with connect() as client:
-        created = client.post("/keys", CreatedKey, {"name": name, "scopes": list(scopes)})
-    if as_json:
-        print_json(created)
-    else:
-        click.echo(created.key)
-        click.echo(
-            "This is the only time it is shown. Revoke it: forge keys revoke " + created.api_key.id, err=True
-        )
+    created = client.post("/keys", CreatedKey, {"name": name, "scopes": list(scopes)})
+    note = f"This is the only time it is shown. Revoke it: forge keys revoke {created.api_key.id}"
+    return Result(created, created.key, note=note)
 
 
 @keys.command("list")
 @click.option("--all", "show_all", is_flag=True, help="Also those that were revoked.")
-@json_option
-def list_keys(show_all: bool, as_json: bool) -> None:
+@api_command
+def list_keys(client: Client, show_all: bool) -> Result[list[ApiKey]]:
     """List your keys; never the keys themselves."""
-    with connect() as client:
-        found = client.get("/keys", list[ApiKey])
-    shown = [key for key in found if show_all or key.revoked_at is None]
-    if as_json:
-        print_json(shown)
-    elif not shown:
-        click.echo("There are no keys. Make one: forge keys create NAME", err=True)
-    else:
-        _print_keys(shown)
-
-
-def _print_keys(shown: Iterable[ApiKey]) -> None:
-    rows = table("NAME", "STATUS", "SCOPES", "KEY", "USED", "ID", wrapped={"NAME", "SCOPES"})
-    for key in shown:
-        rows.add_row(
-            words(key.name),
-            dot("revoked" if key.revoked_at else "active"),
-            ", ".join(key.scopes),
-            words(key.hint),
-            ago(key.last_used_at, now()) if key.last_used_at else "never",
-            words(key.id),
-        )
-    console().print(rows)
+    found = [key for key in client.get("/keys", list[ApiKey]) if show_all or key.revoked_at is None]
+    return Result(found, _keys_table, empty="There are no keys. Make one: forge keys create NAME")
 
 
 @keys.command()
 @click.argument("key")
 @yes_option
-@json_option
-def revoke(key: str, yes: bool, as_json: bool) -> None:
+@api_command
+def revoke(client: Client, key: str, yes: bool) -> Result[ApiKey]:
     """End a key, named by its id, the beginning of its id, or its name. Cannot be undone."""
-    with connect() as client:
-        chosen = _choose(key, client.get("/keys", list[ApiKey]))
-        if not yes:
-            be_sure(f"Revoke the key {chosen.name!r} ({chosen.hint})?")
-        revoked = client.delete(f"/keys/{chosen.id}", ApiKey)
-    if as_json:
-        print_json(revoked)
-    else:
-        click.echo(f"Revoked the key {clean(revoked.name)}.")
+    found = client.get("/keys", list[ApiKey])
+    # A name means the key that still works.
+    chosen = choose(
+        key, "key", found, lambda one: one.id, name_of=lambda one: "" if one.revoked_at else one.name
+    )
+    confirm(f"Revoke the key {chosen.name!r} ({chosen.hint})?", yes=yes)
+    revoked = client.delete(f"/keys/{chosen.id}", ApiKey)
+    return Result(revoked, f"Revoked the key {revoked.name}.")
 
 
-def _choose(given: str, found: list[ApiKey]) -> ApiKey:
-    """A name means the key that still works; an id means that key and no other."""
-    if named := [key for key in found if key.name == given and key.revoked_at is None]:
-        return only(named, given, "key", lambda key: key.id)
-    return choose(given, "key", found, lambda key: key.id)
+@click.group()
+def secrets() -> None:
+    """Save, list and remove secrets."""
+
+
+@secrets.command("set")
+@click.argument("name")
+@click.argument("value", nargs=-1, metavar="")
+@_bot_option
+@_scope_option
+@click.option(
+    "--stdin", "from_stdin", is_flag=True, help="Read the value from standard input, without asking."
+)
+@api_command
+def set_secret(
+    client: Client, name: str, value: tuple[str, ...], bot: str | None, scope: str, from_stdin: bool
+) -> Result[SecretView]:
+    """Save the secret NAME, or replace it. Asks for the value without showing it.
+
+    Where standard input is no terminal, the value is read from it: all of it, but for one line break at the end.
+    """
+    if value:  # never an argument: those stay in the shell's history; and not repeated here, since this may be logged
+        raise click.UsageError(
+            "A value is never an argument: leave it out and it is asked for, or use --stdin."
+        )
+    path, owner = _secret_path(name), _owner(bot, scope)
+    secret = _read_value(name, from_stdin=from_stdin)
+    saved = client.put(path, SecretView, {"value": secret, "scope": _scope(client, bot, scope)})
+    return Result(saved, f"Saved the secret {_described(saved, owner)}.")
+
+
+@secrets.command("list")
+@api_command
+def list_secrets(client: Client) -> Result[list[SecretView]]:
+    """List what is saved, and the well-known names the server's environment has; never the values."""
+    found = client.get("/secrets", list[SecretView])
+    return Result(found, _secrets_table, empty="There are no secrets. Save one: forge secrets set NAME")
+
+
+@secrets.command()
+@click.argument("name")
+@_bot_option
+@_scope_option
+@yes_option
+@api_command
+def remove(client: Client, name: str, bot: str | None, scope: str, yes: bool) -> Result[SecretView]:
+    """Remove the secret NAME. Cannot be undone."""
+    path, owner = _secret_path(name), _owner(bot, scope)
+    confirm(f"Remove the secret {name}{owner}?", yes=yes)
+    removed = client.delete(path, SecretView, {"scope": _scope(client, bot, scope)})
+    return Result(removed, f"Removed the secret {_described(removed, owner)}.")
+
+
+def _secret_path(name: str) -> str:
+    check_secret_name(name)  # it becomes part of an address
+    return f"/secrets/{name}"
+
+
+def _owner(bot: str | None, scope: str) -> str:
+    if bot and scope:
+        raise click.UsageError("--bot and --scope exclude each other.")
+    return f" of {bot or scope}" if bot or scope else ""
+
+
+def _scope(client: Client, bot: str | None, scope: str) -> str:
+    return scope_of_bot(client, bot) if bot is not None else scope
+
+
+def _read_value(name: str, *, from_stdin: bool) -> str:
+    is_piped = from_stdin or not sys.stdin.isatty()
+    value = _read_stdin() if is_piped else click.prompt(f"Value of {name}", hide_input=True, err=True)
+    check_secret_value(value)
+    return value
+
+
+def _read_stdin() -> str:
+    try:
+        text = sys.stdin.read(MAX_SECRET_LENGTH + 3)
+    except UnicodeDecodeError as error:
+        raise Invalid("A secret has to be text; standard input is not.", field="value") from error
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _described(secret: SecretView, owner: str) -> str:
+    return f"{secret.name}{owner}{f' (…{secret.last_four})' if secret.last_four else ''}"

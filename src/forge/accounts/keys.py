@@ -1,11 +1,10 @@
-"""API keys: made once, shown once, known afterwards only by their hash."""
+"""API keys: created and shown once, stored as a hash."""
 
 import re
 from datetime import datetime, timedelta
 
 from forge.accounts import store, tokens
 from forge.accounts.models import ApiKey, CreatedKey, NewKey
-from forge.accounts.owner import ensure_owner
 from forge.accounts.store import KeyKind, KeyRow
 from forge.errors import Conflict, NotFound, Unauthenticated
 from forge.http.caller import Caller
@@ -13,9 +12,9 @@ from forge.http.scope import Scope
 from forge.kernel.clock import now
 from forge.kernel.hashing import hash_text
 from forge.kernel.ids import derived_id, new_id
-from forge.store.engine import Tx
+from forge.store.database import Tx
 
-USE_NOTED_EVERY = timedelta(minutes=1)
+USE_RECORD_INTERVAL = timedelta(minutes=1)
 _ID = re.compile(r"[0-9a-f-]{36}")
 _NEW_KEY = "Create one: forge keys create NAME"
 
@@ -36,13 +35,12 @@ async def revoke(tx: Tx, caller: Caller, key_id: str, at: datetime) -> ApiKey:
     key = await _find_own(tx, caller, key_id)
     _must_cover(caller, key.scopes)
     if not await store.revoke_key(tx, key.id, at):
-        raise Conflict(f"The key {key.name!r} has been revoked before.")
+        raise Conflict(f"The API key {key.name!r} is already revoked.")
     return key.model_copy(update={"revoked_at": at})
 
 
-async def replace_local_key(tx: Tx, machine: str) -> str:
-    """The key of the commands on this machine: a new one with each start of the server, in place of the last."""
-    owner = await ensure_owner(tx)
+async def replace_local_key(tx: Tx, owner_id: str, machine: str) -> str:
+    """Replace the key used by the commands on this machine; called at each start of the server."""
     key = tokens.new_key()
     shown = ApiKey(
         id=derived_id("local-key", machine),
@@ -51,22 +49,22 @@ async def replace_local_key(tx: Tx, machine: str) -> str:
         hint=tokens.hint_of(key),
         created_at=now(),
     )
-    await store.upsert_key(tx, shown, account_id=owner.id, kind=KeyKind.LOCAL, key_hash=hash_text(key))
+    await store.upsert_key(tx, shown, account_id=owner_id, kind=KeyKind.LOCAL, key_hash=hash_text(key))
     return key
 
 
 async def find(tx: Tx, key: str) -> KeyRow:
-    """Whose key this is; refused unless it is good."""
+    """Return the row of a valid key; raise Unauthenticated for any other."""
     row = await store.find_key(tx, hash_text(key))
     if row is None:
-        raise Unauthenticated("This API key is not known here.", hint=_NEW_KEY)
+        raise Unauthenticated("Unknown API key.", hint=_NEW_KEY)
     if row.key.revoked_at is not None:
         raise Unauthenticated(f"The API key {row.key.name!r} was revoked.", hint=_NEW_KEY)
     return row
 
 
-def is_use_to_be_noted(key: ApiKey, at: datetime) -> bool:
-    return key.last_used_at is None or at - key.last_used_at >= USE_NOTED_EVERY
+def needs_use_update(key: ApiKey, at: datetime) -> bool:
+    return key.last_used_at is None or at - key.last_used_at >= USE_RECORD_INTERVAL
 
 
 async def _find_own(tx: Tx, caller: Caller, key_id: str) -> ApiKey:
@@ -78,6 +76,6 @@ async def _find_own(tx: Tx, caller: Caller, key_id: str) -> ApiKey:
 
 
 def _must_cover(caller: Caller, scopes: list[Scope]) -> None:
-    """Nobody makes or takes away more than they may do themselves."""
+    """Callers can only create and revoke keys whose scopes they have themselves."""
     for scope in scopes:
         caller.must_have(scope)

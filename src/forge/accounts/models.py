@@ -1,4 +1,4 @@
-"""What the world sees of accounts, keys and secrets. No type here can carry a stored secret or a token's hash."""
+"""Public models of accounts, keys and secrets. None of them can carry a stored secret or a token's hash."""
 
 import re
 from datetime import datetime
@@ -12,7 +12,7 @@ from forge.http.scope import CallerMethod, Scope
 
 NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"
 SCOPE_PATTERN = r"^([a-z]+:[A-Za-z0-9_-]{1,64})?$"
-"""Whose the secret is, like `bot:atlas`; empty for everyone's."""
+"""The owner of a secret, like `bot:atlas`; empty for secrets shared by all."""
 MAX_SECRET_LENGTH = 65_536
 
 
@@ -28,14 +28,14 @@ def _distinct(scopes: list[Scope]) -> list[Scope]:
 
 def check_secret_name(name: str) -> None:
     if not re.fullmatch(NAME_PATTERN, name):
-        raise Invalid("A secret's name is made of letters, digits and _ . - (at most 128).", field="name")
+        raise Invalid("A secret's name consists of letters, digits and _ . - (at most 128).", field="name")
 
 
 def check_secret_value(value: str) -> None:
     if not 1 <= len(value) <= MAX_SECRET_LENGTH:
-        raise Invalid(f"A secret has 1 to {MAX_SECRET_LENGTH} characters.", field="value")
+        raise Invalid(f"A secret must have 1 to {MAX_SECRET_LENGTH} characters.", field="value")
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise Invalid("A secret is text: this one has half a character in it.", field="value")
+        raise Invalid("A secret must be valid text: this one contains an unpaired surrogate.", field="value")
 
 
 DisplayName = Annotated[
@@ -53,7 +53,7 @@ class Role(StrEnum):
 
     @property
     def scopes(self) -> frozenset[Scope]:
-        """What a person may do in a web session."""
+        """The scopes of a web session."""
         return frozenset({Scope.ADMIN if self is Role.OWNER else Scope.WRITE})
 
 
@@ -65,7 +65,7 @@ class Account(BaseModel):
 
 
 class Me(BaseModel):
-    """Who is asking, and what they may do the way they asked."""
+    """The caller's account, and the scopes of the credential used."""
 
     account: Account
     scopes: list[Scope]
@@ -73,7 +73,7 @@ class Me(BaseModel):
 
 
 class ApiKey(BaseModel):
-    """A key as it can be shown again and again: never the key itself."""
+    """An API key's public data; the key itself is shown only once, when created."""
 
     id: str
     name: str
@@ -85,21 +85,21 @@ class ApiKey(BaseModel):
 
 
 class CreatedKey(BaseModel):
-    """The one time a key is shown."""
+    """A new key: the only response that contains the key itself."""
 
     key: str = Field(repr=False)
     api_key: ApiKey
 
 
 class LoginLink(BaseModel):
-    """Opens a session once."""
+    """A link that opens one session."""
 
     url: str = Field(repr=False)
     expires_at: datetime
 
 
 class SecretView(BaseModel):
-    """A secret as it can be shown; `updated_at` is unknown for one from the environment."""
+    """A secret's public data; `updated_at` is null for a secret from the environment."""
 
     name: str
     scope: str

@@ -1,10 +1,9 @@
-"""The HTTP of accounts: signing in, keys, secrets. Translates only."""
+"""HTTP routes for accounts: login, API keys, secrets."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
 
-from forge.accounts.cookies import ended_session_cookies, session_cookies
 from forge.accounts.models import (
     Account,
     ApiKey,
@@ -19,7 +18,7 @@ from forge.accounts.models import (
     SecretScope,
     SecretView,
 )
-from forge.accounts.recognition import needs_secure_cookies
+from forge.accounts.request_authentication import ended_session_cookies, needs_secure_cookies, session_cookies
 from forge.accounts.service import Accounts
 from forge.http.caller import Admin, Reader, Writer
 from forge.http.envelope import Envelope, reply
@@ -33,13 +32,18 @@ def service(request: Request) -> Accounts:
 
 
 Service = Annotated[Accounts, Depends(service)]
-ScopeFilter = Annotated[SecretScope | None, Query(description="Only this scope's; all when left out.")]
-ScopeOf = Annotated[SecretScope, Query(description="Whose secret; empty for everyone's.")]
+ScopeFilter = Annotated[
+    SecretScope | None, Query(description="Return only secrets of this scope. Default: all.")
+]
+ScopeOf = Annotated[
+    SecretScope,
+    Query(description="The owner of the secret, like `bot:ID`; empty for a secret shared by all."),
+]
 
 
 @router.post("/login", tags=["account"])
 async def log_in(body: Login, request: Request, response: Response, accounts: Service) -> Envelope[Account]:
-    """Trade the token of a one-time link for a session (two cookies)."""
+    """Exchange the token of a one-time link for a session (two cookies)."""
     opened = await accounts.log_in(body.token)
     secure = needs_secure_cookies(request, accounts)
     _set_cookies(response, session_cookies(opened.token, secure=secure, days=accounts.session_days))
@@ -49,14 +53,14 @@ async def log_in(body: Login, request: Request, response: Response, accounts: Se
 @router.post("/logout", tags=["account"])
 async def log_out(caller: Reader, request: Request, response: Response, accounts: Service) -> Envelope[None]:
     await accounts.log_out(caller)
-    request.state.new_session_token = None  # it may just have been replaced; the session is over all the same
+    request.state.new_session_token = None  # the token may just have been rotated; the session ends anyway
     _set_cookies(response, ended_session_cookies(secure=needs_secure_cookies(request, accounts)))
     return reply(None)
 
 
 @router.post("/login-links", status_code=status.HTTP_201_CREATED, tags=["account"])
 async def create_login_link(caller: Admin, request: Request, accounts: Service) -> Envelope[LoginLink]:
-    """A link that opens one session, for a browser that has none."""
+    """Create a one-time login link for a browser that is not signed in."""
     return reply(await accounts.create_login_link(caller.account_id, request.headers.get("host")))
 
 
@@ -78,7 +82,7 @@ async def list_keys(caller: Reader, accounts: Service) -> Envelope[list[ApiKey]]
 
 @router.post("/keys", status_code=status.HTTP_201_CREATED, tags=["keys"])
 async def create_key(caller: Writer, body: NewKey, accounts: Service) -> Envelope[CreatedKey]:
-    """The answer is the only place the key is ever shown. It can have no more scope than the caller."""
+    """Create an API key. The key is shown only in this response; its scopes cannot exceed the caller's."""
     return reply(await accounts.create_key(caller, body))
 
 
@@ -91,7 +95,7 @@ async def revoke_key(caller: Writer, key_id: str, accounts: Service) -> Envelope
 async def list_secrets(
     caller: Reader, accounts: Service, scope: ScopeFilter = None
 ) -> Envelope[list[SecretView]]:
-    """Names and last characters; values never leave the vault this way."""
+    """List secrets by name with their last characters. Values are never returned."""
     return reply(list(await accounts.vault.list(scope)))
 
 

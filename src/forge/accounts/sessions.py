@@ -1,10 +1,10 @@
-"""Web sessions. Their token is replaced every hour, so that a stolen one is of little use and gives itself away.
+"""Web sessions with token rotation.
 
-The replaced token is good for another minute, because a page sends several requests at once. The new token follows
-from the old one and a random salt, so each of those requests can hand out the same new cookie: if the first answer
-is lost on its way, nobody is signed out: as long as the new token was never shown, the old one gets it again. Shown any
-later, the old token means that two parties hold the session, and nobody can tell which one is the thief: the session
-ends for both.
+The token is replaced every hour, so that a stolen one is soon worthless and its use is detected. The replaced token
+stays valid for another minute, because a page sends several requests at once. The new token is derived from the old
+one and a random salt, so each of those requests can set the same new cookie. If the response with the new cookie is
+lost, the user stays signed in: until the new token was used once, the old one gets it again. After that, use of the
+old token means that two parties hold the session. The server cannot tell which one is the thief, so the session ends.
 """
 
 import base64
@@ -21,26 +21,26 @@ from forge.accounts.store import SessionRow
 from forge.errors import Unauthenticated
 from forge.kernel.hashing import hash_text
 from forge.kernel.ids import new_id
-from forge.store.engine import Tx
+from forge.store.database import Tx
 
-ROTATED_AFTER = timedelta(hours=1)
+ROTATION_INTERVAL = timedelta(hours=1)
 PREVIOUS_ACCEPTED_FOR = timedelta(seconds=60)
-SEEN_EVERY = timedelta(minutes=1)
-"""A write per request would make every page wait for the disk."""
+SEEN_UPDATE_INTERVAL = timedelta(minutes=1)
+"""Not at every request: a write per request would make every page wait for the disk."""
 SIGN_IN = "Sign in again with a link from the terminal: forge login --link"
 
 
-class Standing(Enum):
-    """What a token that belongs to a session means at this moment."""
+class TokenState(Enum):
+    """The state of a token that belongs to a session."""
 
     CURRENT = auto()
     UNSEEN = auto()
-    """Current, and the session's expiry has not been moved for a while."""
+    """Current, but the session's expiry has not been extended for a while."""
     DUE = auto()
-    """Current, and old enough to be replaced."""
+    """Current, and old enough to be rotated."""
     PREVIOUS = auto()
-    UNARRIVED = auto()
-    """Previous, and the new token was never shown: its answer was lost, or the lid was shut on it."""
+    UNCONFIRMED = auto()
+    """Previous, and the new token was never used: its response was lost, or the laptop was closed."""
     REPLAYED = auto()
     EXPIRED = auto()
 
@@ -75,26 +75,30 @@ async def find(tx: Tx, token: str) -> SessionRow:
     return session
 
 
-def judge(session: SessionRow, token: str, at: datetime) -> Standing:
+def token_state(session: SessionRow, token: str, at: datetime) -> TokenState:
     if session.expires_at <= at:
-        return Standing.EXPIRED
+        return TokenState.EXPIRED
     age = at - session.rotated_at
     if hash_text(token) != session.token_hash:
-        return _judge_previous(session, age)
-    if age > ROTATED_AFTER:
-        return Standing.DUE
+        return _previous_token_state(session, age)
+    if age > ROTATION_INTERVAL:
+        return TokenState.DUE
     is_first_use = session.previous_hash is not None and not session.is_confirmed
-    return Standing.UNSEEN if is_first_use or at - session.seen_at >= SEEN_EVERY else Standing.CURRENT
+    return (
+        TokenState.UNSEEN
+        if is_first_use or at - session.seen_at >= SEEN_UPDATE_INTERVAL
+        else TokenState.CURRENT
+    )
 
 
-def _judge_previous(session: SessionRow, age: timedelta) -> Standing:
-    if abs(age) <= PREVIOUS_ACCEPTED_FOR:  # a clock that was set back must not make the minute longer
-        return Standing.PREVIOUS
-    return Standing.REPLAYED if session.is_confirmed else Standing.UNARRIVED
+def _previous_token_state(session: SessionRow, age: timedelta) -> TokenState:
+    if abs(age) <= PREVIOUS_ACCEPTED_FOR:  # a clock that was set back must not extend the minute
+        return TokenState.PREVIOUS
+    return TokenState.REPLAYED if session.is_confirmed else TokenState.UNCONFIRMED
 
 
 async def rotate(tx: Tx, session: SessionRow, token: str, at: datetime, life: timedelta) -> str:
-    """The token that takes this one's place, also when a request at the same time was first."""
+    """Rotate the token and return the new one, also if a concurrent request rotated it first."""
     salt = secrets.token_bytes(32)
     new_token = successor(token, salt)
     rotated = replace(
@@ -112,6 +116,6 @@ async def rotate(tx: Tx, session: SessionRow, token: str, at: datetime, life: ti
 
 
 def successor(token: str, salt: bytes) -> str:
-    """Computable only with both: the browser has the token, the database has the salt."""
+    """Derive the next token. Needs both the token (in the browser) and the salt (in the database)."""
     digest = hmac.new(token.encode(), b"forge-rotate" + salt, hashlib.sha256).digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")

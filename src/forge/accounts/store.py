@@ -1,4 +1,4 @@
-"""The SQL of accounts, links, sessions, keys and secrets."""
+"""SQL for accounts, login links, sessions, keys and secrets."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ import sqlalchemy as sa
 
 from forge.accounts.models import Account, ApiKey, SecretView
 from forge.accounts.tables import accounts, api_keys, login_links, secrets, sessions
-from forge.store.engine import Tx
+from forge.store.database import Tx
 
 
 class KeyKind(StrEnum):
     USER = "user"
     LOCAL = "local"
-    """Made by the server for the commands on its own machine; nobody manages it by hand."""
+    """Created by the server for the commands on its own machine; not shown to users."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class LinkRow:
 
 @dataclass(frozen=True)
 class SessionRow:
-    """A session and whose it is; `salt` makes the current token out of the previous one."""
+    """A session with its account; `salt` derives the current token from the previous one."""
 
     id: str
     token_hash: str
@@ -41,7 +41,7 @@ class SessionRow:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the current token has been shown since it took its predecessor's place."""
+        """Whether the current token was used since the rotation."""
         return self.seen_at > self.rotated_at
 
 
@@ -53,7 +53,7 @@ class KeyRow:
 
 @dataclass(frozen=True)
 class SecretRow:
-    """A secret as it lies in the database."""
+    """A secret as stored in the database."""
 
     scope: str
     name: str
@@ -73,7 +73,7 @@ class SecretRow:
 
 
 async def insert_account_once(tx: Tx, account: Account) -> None:
-    """Does nothing when the account exists: of several first starts at once, one makes it."""
+    """Insert the account unless it exists: of several concurrent first starts, one creates it."""
     await tx.execute(tx.insert(accounts).values(account.model_dump()).on_conflict_do_nothing())
 
 
@@ -98,7 +98,7 @@ async def insert_link(
 
 
 async def use_link(tx: Tx, token_hash: str, at: datetime) -> str | None:
-    """Whose the link is, for the one caller who used it first and in time."""
+    """Mark a valid link as used and return its account id; None for every other caller."""
     statement = (
         sa.update(login_links)
         .where(
@@ -130,7 +130,7 @@ async def insert_session(tx: Tx, session: SessionRow, *, created_at: datetime) -
 
 
 async def find_session(tx: Tx, token_hash: str) -> SessionRow | None:
-    """The session whose current or previous token this is."""
+    """Find a session by its current or previous token."""
     columns = [sessions.c[name] for name in _SESSION_COLUMNS]
     statement = (
         sa.select(*columns, *_account_columns())
@@ -144,7 +144,7 @@ async def find_session(tx: Tx, token_hash: str) -> SessionRow | None:
 
 
 async def rotate_session(tx: Tx, session: SessionRow, *, replaced_hash: str) -> bool:
-    """False when another request replaced the token first."""
+    """Return False when another request rotated the token first."""
     statement = (
         sa.update(sessions)
         .where(sessions.c.id == session.id, sessions.c.token_hash == replaced_hash)
@@ -154,7 +154,8 @@ async def rotate_session(tx: Tx, session: SessionRow, *, replaced_hash: str) -> 
 
 
 async def touch_session(tx: Tx, session: SessionRow, *, at: datetime, expires_at: datetime) -> None:
-    """Its token is confirmed by this, also when the clock was set back since it was made."""
+    """Extend the session. Always sets `seen_at` after `rotated_at`, even if the clock was set back: that confirms the
+    current token."""
     seen_at = max(at, session.rotated_at + timedelta(microseconds=1))
     await tx.execute(
         sa.update(sessions).where(sessions.c.id == session.id).values(seen_at=seen_at, expires_at=expires_at)
@@ -162,7 +163,7 @@ async def touch_session(tx: Tx, session: SessionRow, *, at: datetime, expires_at
 
 
 async def restart_rotation(tx: Tx, session_id: str, at: datetime) -> None:
-    """The current token is handed out once more, and the minute of grace begins again."""
+    """Restart the grace minute of the previous token, because the new one is sent once more."""
     await tx.execute(sa.update(sessions).where(sessions.c.id == session_id).values(rotated_at=at, seen_at=at))
 
 
@@ -175,7 +176,7 @@ async def delete_sessions_expired_before(tx: Tx, moment: datetime) -> None:
 
 
 async def upsert_key(tx: Tx, key: ApiKey, *, account_id: str, kind: KeyKind, key_hash: str) -> None:
-    """A key with the id of an older one takes its place."""
+    """Insert a key, or replace the one with the same id."""
     values = {**key.model_dump(), "account_id": account_id, "kind": kind, "hash": key_hash}
     statement = tx.insert(api_keys).values(values)
     await tx.execute(statement.on_conflict_do_update(index_elements=["id"], set_=values))
@@ -203,7 +204,7 @@ async def find_user_key(tx: Tx, account_id: str, key_id: str) -> ApiKey | None:
 
 
 async def revoke_key(tx: Tx, key_id: str, at: datetime) -> bool:
-    """False when it was revoked before."""
+    """Return False when it was already revoked."""
     statement = (
         sa.update(api_keys)
         .where(api_keys.c.id == key_id, api_keys.c.revoked_at.is_(None))
@@ -217,7 +218,7 @@ async def touch_key(tx: Tx, key_id: str, at: datetime) -> None:
 
 
 async def is_credential_alive(tx: Tx, credential_id: str, at: datetime) -> bool:
-    """Whether this id is a session that has not expired, or a key that was not revoked."""
+    """Return whether the id is that of an unexpired session or an unrevoked key."""
     session = sa.exists().where(sessions.c.id == credential_id, sessions.c.expires_at > at)
     key = sa.exists().where(api_keys.c.id == credential_id, api_keys.c.revoked_at.is_(None))
     return bool((await tx.execute(sa.select(session | key))).scalar_one())
@@ -239,7 +240,7 @@ async def insert_secret_once(tx: Tx, row: SecretRow) -> None:
 
 
 async def find_secrets(tx: Tx, name: str, scopes: Collection[str]) -> dict[str, SecretRow]:
-    """By scope."""
+    """Return the secrets of this name, keyed by scope."""
     statement = sa.select(*_secret_columns()).where(secrets.c.name == name, secrets.c.scope.in_(list(scopes)))
     return {row.scope: SecretRow(*row) for row in await tx.execute(statement)}
 

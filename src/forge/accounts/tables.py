@@ -1,4 +1,4 @@
-"""Tables of accounts. Tokens and keys are kept as SHA-256 only, secrets as ciphertext only."""
+"""Tables of accounts. Tokens and keys are stored as SHA-256 hashes, secrets as ciphertext."""
 
 import sqlalchemy as sa
 
@@ -43,7 +43,7 @@ sessions = sa.Table(
     sa.Column("seen_at", Utc, nullable=False),
     sa.Column("expires_at", Utc, nullable=False),
 )
-"""`salt` went into the current token together with the previous one: see `sessions.successor`."""
+"""`salt` and the previous token derive the current token, see `sessions.successor`."""
 
 api_keys = sa.Table(
     "api_keys",

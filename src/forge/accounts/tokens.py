@@ -1,4 +1,4 @@
-"""Everything opaque that opens a door: how it is made, and what of it may be stored or shown."""
+"""Session tokens, API keys and CSRF tokens: generation and display."""
 
 import hashlib
 import hmac
@@ -8,7 +8,7 @@ KEY_PREFIX = "forge_"
 
 
 def new_token() -> str:
-    """256 random bits, safe in a URL and in a cookie."""
+    """Return 256 random bits, safe in a URL and in a cookie."""
     return secrets.token_urlsafe(32)
 
 
@@ -17,15 +17,15 @@ def new_key() -> str:
 
 
 def hint_of(key: str) -> str:
-    """Enough of a key for its owner to recognise it."""
+    """Return enough of a key for its owner to recognise it."""
     return f"{KEY_PREFIX}…{key[-4:]}"
 
 
 def csrf_token(session_token: str) -> str:
-    """Follows from the session's token, so there is nothing to store and it changes with it."""
+    """Derive the CSRF token from the session token: nothing to store, and both change together."""
     return hmac.new(session_token.encode(), b"forge-csrf", hashlib.sha256).hexdigest()
 
 
 def is_csrf_token(shown: str, session_token: str) -> bool:
-    # As bytes: compare_digest refuses text that is not ASCII, and a header can hold anything.
+    # As bytes: compare_digest rejects non-ASCII text, and a header can contain anything.
     return hmac.compare_digest(shown.encode(), csrf_token(session_token).encode())

@@ -1,4 +1,4 @@
-"""The key of the vault: in a file only its owner can read, or in the keyring of the operating system."""
+"""The vault key: in a private file, or in the keyring of the operating system."""
 
 import os
 import secrets
@@ -12,27 +12,27 @@ from forge.errors import ConfigError
 
 KEY_BYTES = 32
 _SERVICE = "forge-vault"
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_GROUP_AND_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def open_vault_key(settings: Settings) -> SecretBytes:
-    """Where the settings say; it is made when there is none."""
+    """Return the key from where the settings say; create it if there is none."""
     if settings.vault_key == "keyring":
         return vault_key_from_keyring(str(settings.data_dir))
     return vault_key_from_file(_key_file(settings))
 
 
 def find_vault_key(settings: Settings) -> SecretBytes | None:
-    """None when there is none yet."""
+    """Return the key, or None if there is none yet."""
     if settings.vault_key == "keyring":
-        found = _ask_keyring(str(settings.data_dir))
+        found = _read_keyring(str(settings.data_dir))
         return _parse(found, f"keyring entry {_SERVICE}/{settings.data_dir}") if found else None
     path = _key_file(settings)
     return vault_key_from_file(path) if path.exists() else None
 
 
 def vault_key_from_file(path: Path) -> SecretBytes:
-    """The key in this file; it is made when the file does not exist."""
+    """Return the key in this file; create it if the file does not exist."""
     try:
         if not path.exists():
             _create(path)
@@ -42,19 +42,19 @@ def vault_key_from_file(path: Path) -> SecretBytes:
 
 
 def vault_key_from_keyring(name: str) -> SecretBytes:
-    """The key under this name (one for each data directory); it is made when there is none."""
-    found = _ask_keyring(name, when_missing=secrets.token_hex(KEY_BYTES))
+    """Return the key under this name (one per data directory); create it if there is none."""
+    found = _read_keyring(name, when_missing=secrets.token_hex(KEY_BYTES))
     return _parse(found or "", f"keyring entry {_SERVICE}/{name}")
 
 
-def _ask_keyring(name: str, *, when_missing: str | None = None) -> str | None:
-    import keyring  # looks for backends, and is needed only by who asks for it
+def _read_keyring(name: str, *, when_missing: str | None = None) -> str | None:
+    import keyring  # not at the top: searches for backends, and few installations use it
     from keyring.errors import KeyringError
 
     try:
         if when_missing and keyring.get_password(_SERVICE, name) is None:
             keyring.set_password(_SERVICE, name, when_missing)
-        return keyring.get_password(_SERVICE, name)  # read again: another process may have been quicker
+        return keyring.get_password(_SERVICE, name)  # read again: another process may have been first
     except (KeyringError, RuntimeError) as error:
         raise ConfigError(
             [f"The keyring of this system cannot be used: {type(error).__name__}."],
@@ -67,7 +67,7 @@ def _key_file(settings: Settings) -> Path:
 
 
 def _create(path: Path) -> None:
-    """Whole or not at all: written aside, then linked, which fails if another process was first."""
+    """Create the key file atomically: write a draft, then link it, which fails if another process was first."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -87,10 +87,10 @@ def _create(path: Path) -> None:
 def _read(path: Path) -> str:
     with path.open("rb") as file:
         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-        if mode & _OTHERS:
+        if mode & _GROUP_AND_OTHERS:
             raise ConfigError(
-                [f"The vault key {path} can be read by others (mode {mode:04o})."],
-                hint=f"Close it: chmod 600 {path}",
+                [f"The vault key {path} is readable by other users (mode {mode:04o})."],
+                hint=f"Run: chmod 600 {path}",
             )
         return file.read(1024).decode("ascii", "replace")
 
@@ -103,6 +103,6 @@ def _parse(text: str, where: str) -> SecretBytes:
     if len(key) != KEY_BYTES:
         raise ConfigError(
             [f"The vault key ({where}) is not {KEY_BYTES} bytes written as {KEY_BYTES * 2} hex digits."],
-            hint="Put back the key the secrets were saved with; without it they have to be set again.",
+            hint="Restore the key the secrets were encrypted with. Without it they must be set again.",
         )
     return SecretBytes(key)

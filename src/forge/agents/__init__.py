@@ -1,1 +1,1 @@
-"""The tool loop: a model, its tools, their results, until there is an answer; every call a durable step."""
+"""Agents: a loop of model calls and tool calls, each a durable step of a run."""

@@ -1,22 +1,36 @@
 """`forge agents`."""
 
-from contextlib import closing
-
 import click
+from rich.console import Console
+from rich.text import Text
 
-from forge.agents.models import AgentEnd, AgentEnded, AgentLimits, Interjection
-from forge.agents.transcript import Transcript
-from forge.errors import ForgeError
-from forge.events.models import Event
-from forge.llm.models import Role
-from forge.runs.choice import find_run
-from forge.runs.models import Run
-from forge.runs.watched import Watched
+from forge.agents.models import (
+    EVENTS,
+    AgentCompacted,
+    AgentEnd,
+    AgentEnded,
+    AgentHeard,
+    AgentLimits,
+    AgentStarted,
+    AgentToolUsed,
+    AgentTurn,
+    Interjection,
+)
+from forge.events.models import Event, read_fact
+from forge.llm.models import Role, dollars
+from forge.runs.models import GateOpened, Run, RunFailed
+from forge.runs.run_state import fact_of, follow_run
+from forge.runs.run_view import find_run, gate_page, keeps_running, problem_text
+from forge.sandbox.models import Level
 from forge.terminal.client import Client, connect
-from forge.terminal.given import PIPE, read_pipe
+from forge.terminal.commands import Result, api_command
+from forge.terminal.inputs import PIPE, read_pipe
 from forge.terminal.options import json_option
-from forge.terminal.output import console, print_json, words
-from forge.workspace.choice import find_workspace
+from forge.terminal.output import FAINT, console, print_result, words
+from forge.terminal.text import clean
+from forge.workspace.lookup import find_workspace
+
+_LEVELS = {Level.ISOLATED: "isolated", Level.PARTIAL: "partly isolated", Level.NONE: "not isolated"}
 
 
 @click.group()
@@ -55,12 +69,10 @@ def run(
             "limits": limits.model_dump(),
         }
         started = client.post("/agents", Run, body)
-        if not detach:
-            _watch(ctx, client, started.id, as_json=as_json)
-        elif as_json:
-            print_json(started)
+        if detach:
+            print_result(started, f"Started. Watch it: forge agents watch {started.id}", as_json=as_json)
         else:
-            console().print(words(f"It works. Watch it: forge agents watch {started.id}"))
+            _watch(ctx, client, started.id, as_json=as_json)
 
 
 @agents.command()
@@ -76,42 +88,57 @@ def watch(ctx: click.Context, run: str, as_json: bool) -> None:
 @agents.command()
 @click.argument("run")
 @click.argument("text")
-@json_option
-def tell(run: str, text: str, as_json: bool) -> None:
+@api_command
+def tell(client: Client, run: str, text: str) -> Result[Interjection]:
     """Say something to an agent at work; it hears it before its next turn."""
-    with connect() as client:
-        sent = client.post(f"/agents/{find_run(client, run)}/messages", Interjection, {"text": text})
-    if as_json:
-        print_json(sent)
-    else:
-        console().print(words("Sent. It is heard before the agent's next turn."))
+    sent = client.post(f"/agents/{find_run(client, run)}/messages", Interjection, {"text": text})
+    return Result(sent, "Sent. The agent gets it before its next turn.")
 
 
 def _watch(ctx: click.Context, client: Client, run_id: str, *, as_json: bool) -> None:
-    try:
-        is_done = _follow(client, run_id, as_json=as_json)
-    except KeyboardInterrupt as error:
-        click.echo(f"\nThe agent goes on. Watch it again: forge agents watch {run_id}", err=True)
-        raise click.Abort from error
-    ctx.exit(0 if is_done else 1)
-
-
-def _follow(client: Client, run_id: str, *, as_json: bool) -> bool:
-    """Whether the agent said that it is done."""
-    transcript, watched, is_done = Transcript(console()), Watched(), False
-    with closing(client.follow(f"run:{run_id}", Event, on_lost=_say_lost)) as events:
-        for event in events:
-            watched.add(event)
+    out, is_done = console(), False
+    with keeps_running(f"The agent goes on. Watch it again: forge agents watch {run_id}"):
+        for event, _ in follow_run(client, run_id):
             if as_json:
                 click.echo(event.json)
             else:
-                transcript.event(event)
+                _print_event(event, out)
             if event.type == AgentEnded.type:
                 is_done = AgentEnded.model_validate(event.data).result.end is AgentEnd.DONE
-            if watched.status.is_final:
-                break
-    return is_done
+    ctx.exit(0 if is_done else 1)
 
 
-def _say_lost(error: ForgeError) -> None:
-    click.echo(f"{error.message} Trying again …", err=True)
+def _print_event(event: Event, out: Console) -> None:
+    match fact := read_fact(event, EVENTS) or fact_of(event):
+        case AgentStarted():
+            _print_start(fact, out)
+        case AgentTurn() if fact.text.strip():
+            out.print()
+            out.print(words(fact.text.strip()))
+            out.print()
+        case AgentToolUsed():
+            mark = ("✗ ", "red") if fact.is_error else ("✓ ", "green")
+            took = (f"  {fact.duration_ms:,} ms", FAINT)
+            out.print(Text.assemble(mark, (clean(fact.name), "bold"), f"  {clean(fact.summary)}", took))
+        case AgentHeard():
+            for message in fact.messages:
+                out.print(words(f"▸ heard: {message.text}", "blue"))
+        case AgentCompacted():
+            before, after = f"{fact.tokens_before:,}", f"{fact.tokens_after:,}"
+            out.print(words(f"· compacted the conversation: {before} to {after} tokens", FAINT))
+        case AgentEnded(result=result):
+            counts = f"{result.turns} turns, {result.tool_calls} tool calls"
+            out.print(words(f"{result.end.value} after {counts}, {dollars(result.cost_micros)}", FAINT))
+        case GateOpened():
+            out.print(gate_page(fact.gate))
+        case RunFailed():
+            out.print(problem_text(fact.error))
+        case _:
+            pass
+
+
+def _print_start(fact: AgentStarted, out: Console) -> None:
+    out.print(words(f"{fact.role.value}, commands {_LEVELS[fact.sandbox]}", FAINT))
+    for skill in fact.skills:
+        problem = f", which cannot be used: {skill.problem}" if skill.problem else ""
+        out.print(words(f"· skill {skill.name} in {skill.folder}{problem}", FAINT))

@@ -1,9 +1,10 @@
-"""Keeps a conversation within a model's window, and its re-reading cheap.
+"""Compact a conversation to fit the model's context window while keeping prompt caching effective.
 
-Every change of what was already sent makes the provider read it anew at full price, so changes come in batches:
-nothing for many turns, then all old tool results at once. What is never touched: pinned messages (the directive,
-what people said, what an audit found, the text of a skill) and the last turns. Turns are only dropped when shortening was not enough, and
-always whole: a tool call without its result is refused by every provider.
+Every change of what was already sent makes the provider read it anew at full price, so changes come in
+batches: nothing for many turns, then all old tool results at once. What is never touched: pinned messages
+(the directive, what people said, what an audit found, the text of a skill) and the last turns. Turns are only
+dropped when shortening was not enough, and always whole: a tool call without its result is refused by every
+provider.
 """
 
 from collections.abc import Sequence
@@ -20,20 +21,20 @@ from forge.llm.messages import (
 
 Turn = list[UserMessage | AssistantMessage]
 
-FULL = 0.75
-"""Share of the window at which the conversation is made smaller."""
-ROOMY = 0.45
-"""What it is brought down to, so that the next time is far away."""
+COMPACT_ABOVE = 0.75
+"""Share of the window at which the conversation is compacted."""
+COMPACT_TO = 0.45
+"""Share of the window after compaction."""
 KEPT_TURNS = 2
-"""These stay whole, unless they alone fill the window."""
+"""The last turns stay unchanged, unless they alone fill the window."""
 STALE_TOKENS = 16_000
-"""So much in older results is worth one re-reading of what follows them (`make bench ARGS=tokens`)."""
+"""Tokens in old results that justify invalidating the prompt cache (`make bench ARGS=tokens`)."""
 BYTES_PER_TOKEN = 4
-LONG = 600
-"""Shorter results stay: shortening them would save nothing."""
-HEAD = 200
-LISTED = 40
-ENVELOPE = 40
+MIN_SHORTENED_CHARS = 600
+"""Shorter results are kept: shortening them saves nothing."""
+KEPT_CHARS = 200
+MAX_LISTED_CALLS = 40
+PART_OVERHEAD_BYTES = 40
 """Bytes of JSON around each part."""
 _SHORTENED = "[… shortened, {left:,} characters left out; use the tool again if you need them]"
 
@@ -46,8 +47,7 @@ class Compacted:
     results_shortened: int
     messages_dropped: int
     settled: int
-    """Index of the last message that will not change again until something is dropped: a good place for a cache
-    mark."""
+    """Index of the last message that stays unchanged until turns are dropped: a good cache breakpoint."""
 
 
 def compact(
@@ -57,18 +57,19 @@ def compact(
     window: int,
     forced: bool = False,
 ) -> Compacted | None:
-    """A smaller conversation, or None when this one is fine. `forced`: the provider says that it is too long."""
+    """Compact the conversation, or return None if not needed. `forced`: the provider rejected it as too
+    long."""
     before = overhead_tokens + estimate(history)
     turns = _turns(history)
-    is_full = forced or before > FULL * window
+    is_full = forced or before > COMPACT_ABOVE * window
     if not is_full and _stale_tokens(turns) < STALE_TOKENS:
         return None
     smaller, shortened = _shorten(turns)
     dropped = 0
     if is_full:
-        target = min(ROOMY * window, before / 2) if forced else ROOMY * window
+        target = min(COMPACT_TO * window, before / 2) if forced else COMPACT_TO * window
         smaller, dropped = _drop(smaller, overhead_tokens, target)
-        if overhead_tokens + sum(estimate(turn) for turn in smaller) > FULL * window:
+        if overhead_tokens + sum(estimate(turn) for turn in smaller) > COMPACT_ABOVE * window:
             smaller, more = _shorten(smaller, keep=0)
             shortened += more
     if not shortened and not dropped:
@@ -79,12 +80,12 @@ def compact(
 
 
 def estimate(history: Sequence[UserMessage | AssistantMessage]) -> int:
-    """Tokens, roughly: providers count differently, so the thresholds leave room."""
+    """Estimate tokens; providers count differently, so the thresholds leave a margin."""
     return sum(_size(message) for message in history) // BYTES_PER_TOKEN
 
 
 def _turns(history: Sequence[UserMessage | AssistantMessage]) -> list[Turn]:
-    """What came before the first answer, then each answer with what followed it."""
+    """Split into the messages before the first answer, then each answer with its results."""
     turns: list[Turn] = [[]]
     for message in history:
         if isinstance(message, AssistantMessage):
@@ -94,20 +95,20 @@ def _turns(history: Sequence[UserMessage | AssistantMessage]) -> list[Turn]:
 
 
 def _stale_tokens(turns: list[Turn]) -> int:
-    """What shortening the results of older turns would save."""
+    """Estimate tokens saved by shortening old results."""
     saved = sum(
-        len(part.text) - HEAD
+        len(part.text) - KEPT_CHARS
         for turn in turns[1:-KEPT_TURNS]
         for message in turn
         if isinstance(message, UserMessage) and not message.pinned
         for part in message.parts
-        if isinstance(part, ToolResult) and len(part.text) > LONG
+        if isinstance(part, ToolResult) and len(part.text) > MIN_SHORTENED_CHARS
     )
     return saved // BYTES_PER_TOKEN
 
 
 def _shorten(turns: list[Turn], *, keep: int = KEPT_TURNS) -> tuple[list[Turn], int]:
-    """All long results but those of the last turns."""
+    """Shorten long results except in the last turns."""
     smaller, count = list(turns), 0
     for i in range(1, len(turns) - keep):
         smaller[i] = [_shortened(message) for message in turns[i]]
@@ -127,15 +128,16 @@ def _shortened(message: UserMessage | AssistantMessage) -> UserMessage | Assista
 
 
 def _short(result: ToolResult) -> ToolResult:
-    if len(result.text) <= LONG:
+    if len(result.text) <= MIN_SHORTENED_CHARS:
         return result
-    left = len(result.text) - HEAD
-    text = f"{result.text[:HEAD]}\n{_SHORTENED.format(left=left)}"
+    left = len(result.text) - KEPT_CHARS
+    text = f"{result.text[:KEPT_CHARS]}\n{_SHORTENED.format(left=left)}"
     return result.model_copy(update={"text": text})
 
 
 def _drop(turns: list[Turn], overhead_tokens: int, target: float) -> tuple[list[Turn], int]:
-    """The oldest turns, whole, until the rest fits; their pinned messages stay, and a note says what is missing."""
+    """Drop the oldest turns until the rest fits; keep pinned messages and add a note about what was
+    dropped."""
     total = overhead_tokens + sum(estimate(turn) for turn in turns)
     kept: list[UserMessage | AssistantMessage] = []
     used: list[str] = []
@@ -162,14 +164,14 @@ def _without_note(turn: Turn) -> Turn:
 
 
 def _has_lasting_result(message: UserMessage | AssistantMessage) -> bool:
-    """A result that stays keeps its call with it, and so the turn."""
+    """A pinned result needs its call, so the whole turn stays."""
     if isinstance(message, AssistantMessage) or not message.pinned:
         return False
     return any(isinstance(part, ToolResult) for part in message.parts)
 
 
 def _uses(turn: Turn) -> list[str]:
-    """What was done in a turn, a line for each tool call."""
+    """Describe each tool call of a turn in one line."""
     return [
         f"{call.name} {call.arguments[:120]}"
         for message in turn
@@ -179,7 +181,7 @@ def _uses(turn: Turn) -> list[str]:
 
 
 def _note(used: list[str]) -> UserMessage:
-    listed = "\n".join(f"- {line}" for line in used[-LISTED:])
+    listed = "\n".join(f"- {line}" for line in used[-MAX_LISTED_CALLS:])
     text = (
         f"[Earlier messages were left out to save room. The last tools you used in them:\n{listed}\n"
         "The files are as these calls left them: read what you need again.]"
@@ -194,8 +196,8 @@ def _size(message: UserMessage | AssistantMessage) -> int:
             case Text() | ToolResult():
                 total += len(part.text.encode())
             case ToolCall():
-                total += len(part.arguments.encode()) + len(part.name) + ENVELOPE
+                total += len(part.arguments.encode()) + len(part.name) + PART_OVERHEAD_BYTES
             case Thinking():
                 total += len(part.text.encode()) + len(part.signature or "")
-        total += ENVELOPE
+        total += PART_OVERHEAD_BYTES
     return total

@@ -4,15 +4,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from forge.agents.hands import Hands
 from forge.agents.loop import Agent
 from forge.agents.models import AgentLimits
-from forge.agents.nearby import NearbySkills
 from forge.agents.prompts import WORKER, directive
-from forge.agents.spec import AgentSpec
-from forge.agents.tools import ToolBox, ToolContext
-from forge.agents.toolset import builder_tools
-from forge.kernel.text import cut
+from forge.agents.spec import AgentSpec, WorkspaceSkills
+from forge.agents.steps import AgentSteps
+from forge.agents.tool import ToolBox, ToolContext
+from forge.agents.tools.toolset import builder_tools
+from forge.kernel.text import truncate
 from forge.llm.models import Role
 from forge.runs.context import RunContext
 from forge.runs.kinds import RunKind
@@ -23,7 +22,7 @@ TITLE_LENGTH = 80
 
 
 class AgentInput(BaseModel):
-    """Pinned when the run starts: a change of settings does not reach a run under way."""
+    """Input of the run. Changed settings do not affect a run that has started."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,31 +33,33 @@ class AgentInput(BaseModel):
 
 
 class AgentKind:
-    def __init__(self, hands: Hands, workspaces: Workspaces, nearby: NearbySkills | None = None) -> None:
-        self._hands = hands
+    def __init__(
+        self, steps: AgentSteps, workspaces: Workspaces, skills: WorkspaceSkills | None = None
+    ) -> None:
+        self._steps = steps
         self._workspaces = workspaces
-        self._nearby = nearby
+        self._skills = skills
         self._tools: ToolBox = builder_tools()
 
     def kind(self) -> RunKind[AgentInput]:
         return RunKind(KIND, AgentInput, self.run, title=_title)
 
     async def run(self, context: RunContext, given: AgentInput) -> dict[str, Any]:
-        async def place() -> ToolContext:
+        async def open_context() -> ToolContext:
             workspace = await self._workspaces.open(context.account_id, given.workspace_id)
-            return ToolContext(workspace.files, self._hands.sandboxes)
+            return ToolContext(workspace.files, self._steps.sandboxes)
 
         spec = AgentSpec(
             role=given.role,
             system=WORKER,
             directive=directive(given.task),
             tools=self._tools,
-            place=place,
+            open_context=open_context,
             limits=given.limits,
-            nearby=self._nearby,
+            workspace_skills=self._skills,
         )
-        return (await Agent(context, spec, self._hands).work()).model_dump(mode="json")
+        return (await Agent(context, spec, self._steps).work()).model_dump(mode="json")
 
 
 def _title(given: AgentInput) -> str:
-    return cut(given.task.strip().partition("\n")[0], TITLE_LENGTH)
+    return truncate(given.task.strip().partition("\n")[0], TITLE_LENGTH)

@@ -1,15 +1,14 @@
-"""The loop of every agent: hear, think, use tools, again, until there is an answer or a limit.
+"""Agent loop: receive messages, call the model, use tools, until there is an answer or a limit.
 
-This is run code: after a crash it is played again from the start, and every model call, tool call and message comes
-out of the journal. So it may only look at what its steps returned: no clock, no files, no random order.
+This is run code: after a crash it is replayed from the start, and every model call, tool call and message
+comes from the journal. So it may only use what its steps returned: no clock, no files, no random order.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from forge.agents import store
 from forge.agents.compaction import compact, estimate
-from forge.agents.hands import Hands, Thought
 from forge.agents.models import (
     AgentCompacted,
     AgentEnd,
@@ -22,9 +21,11 @@ from forge.agents.models import (
 )
 from forge.agents.prompts import CUT_OFF_CALL, CUT_OFF_TEXT, EMPTY, FAILED_BEFORE, HEARD, NOT_CARRIED_OUT
 from forge.agents.spec import AgentSpec
-from forge.agents.spending import ask_for_money
-from forge.agents.tools import ToolBox, failure
+from forge.agents.steps import AgentSteps, ModelAnswer
+from forge.agents.tool import ToolBox, failure
 from forge.kernel.hashing import hash_json
+from forge.llm.budgets import Budgets
+from forge.llm.errors import BUDGET_NAMES
 from forge.llm.messages import (
     AssistantMessage,
     StopReason,
@@ -32,52 +33,94 @@ from forge.llm.messages import (
     ToolCall,
     ToolResult,
     UserMessage,
-    said,
+    user_message,
 )
-from forge.llm.models import Prompt, Reply, Usage
+from forge.llm.models import MICROS, Prompt, Reply, Shortfall, Usage, dollars
 from forge.runs.attempt import Call, Outcome
 from forge.runs.context import RunContext
 from forge.runs.journal import run_stream
-from forge.store.engine import Tx
+from forge.runs.models import GateOption, GateStatus, Question
+from forge.store.database import Tx
+
+MIN_INCREASE_MICROS = 1 * MICROS
+MORE = "more"
+
+
+async def ask_for_money(context: RunContext, money: Budgets, short: Shortfall) -> timedelta | None:
+    """Ask a person to raise a used-up budget. Returns the waiting time, or None to stop."""
+    more = max(short.limit_micros // 2, 2 * short.needed_micros, MIN_INCREASE_MICROS)
+    gate = await context.ask(_question(short, more))
+    if gate.status is not GateStatus.ANSWERED or gate.answer is None or gate.answer.option == "stop":
+        return None
+
+    async def allow(tx: Tx) -> None:
+        if gate.answer and gate.answer.option == MORE:
+            await money.raise_limit(tx, short.ledger, more)
+
+    await context.transact("raise budget", allow)
+    return gate.answer.answered_at - gate.opened_at
+
+
+def _question(short: Shortfall, more: int) -> Question:
+    budget = short.budget
+    go_on = (
+        GateOption(id="again", label="Try again")
+        if budget == "server"
+        else GateOption(id=MORE, label=f"Allow {dollars(more)} more", tone="positive")
+    )
+    return Question(
+        kind="budget",
+        title=f"The {BUDGET_NAMES[budget]} is used up",
+        body=f"{dollars(short.spent_micros)} of {dollars(short.limit_micros)} is spent or reserved, and the "
+        f"next call to the model may cost up to {dollars(short.needed_micros)}. Nothing was called."
+        + (
+            " Only the server's settings can raise this one (FORGE_BUDGET_SERVER_USD)."
+            if budget == "server"
+            else ""
+        ),
+        payload={**short.model_dump(), "more_micros": more},
+        options=[go_on, GateOption(id="stop", label="Stop here", tone="negative")],
+    )
+
 
 TOOL_TIMEOUT_S = 900.0
-"""Above every tool's own limit: only for one that hangs."""
-JOINT = "\n\n"
-"""Between what was said before a tool was used and after it."""
-MAX_STUMBLES = 3
-"""Empty or cut-off answers in a row."""
+"""Above the limits of all tools: only for one that hangs."""
+TEXT_SEPARATOR = "\n\n"
+"""Between texts of successive turns."""
+MAX_UNUSABLE_ANSWERS = 3
+"""Consecutive empty or truncated answers."""
 
 
 class Agent:
-    """One agent at work in one run."""
+    """Runs one agent in one run."""
 
-    def __init__(self, context: RunContext, spec: AgentSpec, hands: Hands) -> None:
+    def __init__(self, context: RunContext, spec: AgentSpec, steps: AgentSteps) -> None:
         self._context = context
         self._spec = spec
-        self._hands = hands
-        self._history: list[UserMessage | AssistantMessage] = [said(spec.directive, pinned=True)]
+        self._steps = steps
+        self._history: list[UserMessage | AssistantMessage] = [user_message(spec.directive, pinned=True)]
         self._result = AgentResult(
             end=AgentEnd.DONE, text="", turns=0, tool_calls=0, usage=Usage(), cost_micros=0
         )
         self._spoken = ""
         self._failures: dict[str, int] = {}
-        self._stumbles = 0
+        self._unusable_answers = 0
         self._settled = [0]
         self._window = 0
         self._began = self._last_seen = datetime.min.replace(tzinfo=UTC)
         self._is_too_long = False
 
     async def work(self) -> AgentResult:
-        """The whole of a run: told from its beginning to its end."""
-        begun = await self._context.step("begin", self._hands.begin, self._spec)
+        """Run the agent as a whole run, with its start and end events."""
+        begun = await self._context.step("begin", self._steps.begin, self._spec)
         skills = [NearbySkill.model_validate(one) for one in begun.get("skills", [])]
-        self._spec = self._spec.equipped(skills)
+        self._spec = self._spec.with_skills(skills)
         result = await self.answer(datetime.fromisoformat(begun["at"]))
-        await self._tell("agent.ended", AgentEnded(result=result))
+        await self._append_event("agent.ended", AgentEnded(result=result))
         return result
 
     async def answer(self, began: datetime) -> AgentResult:
-        """A part of a run that tells of itself what it is about."""
+        """Run the loop as part of a run that has its own events."""
         self._began = self._last_seen = began
         end: AgentEnd | None = None
         while end is None:
@@ -87,7 +130,7 @@ class Agent:
 
     @property
     def spoken(self) -> str:
-        """All it said, from turn to turn; the result has its last words only."""
+        """Text of all turns; the result has only the last one."""
         return self._spoken
 
     def _limit(self) -> AgentEnd | None:
@@ -98,22 +141,22 @@ class Agent:
             return AgentEnd.TOKENS
         if (self._last_seen - self._began).total_seconds() >= limits.seconds:
             return AgentEnd.TIME
-        return AgentEnd.STUCK if self._stumbles >= MAX_STUMBLES else None
+        return AgentEnd.STUCK if self._unusable_answers >= MAX_UNUSABLE_ANSWERS else None
 
     async def _turn(self) -> AgentEnd | None:
-        """One answer of the model and what it asks for; None to go on."""
+        """Run one turn; returns None to continue."""
         turn = self._result.turns + 1
         if (end := self._limit()) is not None:
             return end
-        await self._listen(turn)
-        thought = await self._think(turn)
+        await self._receive_messages(turn)
+        thought = await self._call_model(turn)
         if not isinstance(thought, Reply):
             return thought
-        self._take(thought)
+        self._add_reply(thought)
         match thought.stop:
             case StopReason.REFUSED:
                 return AgentEnd.REFUSED
-            case StopReason.LENGTH if self._spec.takes_cut_off and _is_text(thought.message):
+            case StopReason.LENGTH if self._spec.accepts_truncated and _is_text(thought.message):
                 return AgentEnd.DONE
             case StopReason.LENGTH:
                 self._answer_cut_off(thought.message)
@@ -123,35 +166,35 @@ class Agent:
             case _ if thought.message.tool_calls:
                 return await self._use_tools(turn, thought.message.tool_calls)
             case _ if not thought.message.text.strip():
-                self._stumble(EMPTY)
+                self._note_unusable_answer(EMPTY)
             case _:
                 return await self._finish(turn)
         return None
 
-    async def _listen(self, turn: int) -> bool:
-        """What people said meanwhile goes in before the model is asked, in order and as one message."""
+    async def _receive_messages(self, turn: int) -> bool:
+        """Add messages from people before the model is called, in order, as one message."""
         compacted = self._make_room(turn)
-        if not self._spec.hears and compacted is None:
+        if not self._spec.accepts_messages and compacted is None:
             return False
 
         async def hear(tx: Tx) -> list[Any]:
             messages = await store.take_messages(tx, self._context.run_id, turn)
             facts = [AgentHeard(turn=turn, messages=messages)] if messages else []
             if compacted or facts:
-                told = [compacted, *facts] if compacted else facts
-                await self._hands.events.append(tx, run_stream(self._context.run_id), *told)
+                events = [compacted, *facts] if compacted else facts
+                await self._steps.events.append(tx, run_stream(self._context.run_id), *events)
             return [message.model_dump() for message in messages]
 
         heard = [Interjection.model_validate(one) for one in await self._context.transact("hear", hear)]
         if heard:
             text = "\n\n".join(HEARD.format(text=message.text) for message in heard)
-            self._history.append(said(text, pinned=True))
+            self._history.append(user_message(text, pinned=True))
         return bool(heard)
 
     def _make_room(self, turn: int) -> AgentCompacted | None:
         if not self._window:
             return None
-        overhead = self._hands.overhead_tokens(self._prompt())
+        overhead = self._steps.overhead_tokens(self._prompt())
         found = compact(
             self._history, overhead_tokens=overhead, window=self._window, forced=self._is_too_long
         )
@@ -160,7 +203,10 @@ class Agent:
             return None
         self._history = found.history
         before = 0 if found.messages_dropped else self._settled[-1]
-        self._settled = [before, found.settled]  # the older one is where the provider finds what it kept
+        self._settled = [
+            before,
+            found.settled,
+        ]  # the previous breakpoint is where the provider finds its cache
         return AgentCompacted(
             turn=turn,
             tokens_before=found.tokens_before,
@@ -169,19 +215,20 @@ class Agent:
             messages_dropped=found.messages_dropped,
         )
 
-    async def _think(self, turn: int) -> Reply | AgentEnd | None:
-        """The model's answer; None to try again with a shorter conversation; or the end, when the money is."""
+    async def _call_model(self, turn: int) -> Reply | AgentEnd | None:
+        """Call the model. Returns None to retry with a shorter conversation, or the end if a budget is
+        used up."""
         while True:
             journaled = await self._context.step(
                 f"model {turn}",
-                self._hands.think,
+                self._steps.think,
                 turn,
                 self._spec,
                 self._prompt(),
                 self._spoken,
                 retry=self._spec.retry,
             )
-            thought = Thought.model_validate(journaled)
+            thought = ModelAnswer.model_validate(journaled)
             if thought.reply:
                 self._last_seen = thought.at or self._last_seen
                 return thought.reply
@@ -190,16 +237,16 @@ class Agent:
             if thought.budget is None:
                 self._note_too_long()
                 return None
-            waited = await ask_for_money(self._context, self._hands.gateway.money, thought.budget)
+            waited = await ask_for_money(self._context, self._steps.gateway.budgets, thought.budget)
             if waited is None:
                 return AgentEnd.MONEY
-            self._began += waited  # a person's time is not the agent's
+            self._began += waited  # waiting for a person does not count as run time
 
     def _note_too_long(self) -> None:
-        """The window is smaller than we thought: at most what we just sent."""
+        """Lower the assumed context window to what was just sent."""
         self._is_too_long = True
-        self._stumbles += 1
-        sent = self._hands.overhead_tokens(self._prompt()) + estimate(self._history)
+        self._unusable_answers += 1
+        sent = self._steps.overhead_tokens(self._prompt()) + estimate(self._history)
         self._window = min(self._window or sent, sent)
 
     def _prompt(self) -> Prompt:
@@ -213,11 +260,11 @@ class Agent:
             settled=self._settled,
         )
 
-    def _take(self, reply: Reply) -> None:
+    def _add_reply(self, reply: Reply) -> None:
         result = self._result
         self._window = min(self._window or reply.context_window, reply.context_window)
         self._history.append(reply.message)
-        self._spoken = JOINT.join(text for text in (self._spoken, reply.message.text) if text)
+        self._spoken = TEXT_SEPARATOR.join(text for text in (self._spoken, reply.message.text) if text)
         self._result = result.model_copy(
             update={
                 "turns": result.turns + 1,
@@ -232,38 +279,38 @@ class Agent:
         )
 
     async def _finish(self, turn: int) -> AgentEnd | None:
-        """Done, unless somebody said something while the answer was being written."""
-        return None if await self._listen(turn + 1) else AgentEnd.DONE
+        """Finish, unless a message arrived while the answer was generated."""
+        return None if await self._receive_messages(turn + 1) else AgentEnd.DONE
 
     def _answer_cut_off(self, message: AssistantMessage) -> None:
-        """Nothing of a cut-off answer is carried out, and every tool call in it gets a result all the same."""
+        """Execute nothing of a truncated answer, but give every tool call in it a result."""
         calls = message.tool_calls
         if not calls:
-            self._stumble(CUT_OFF_TEXT if message.text.strip() else EMPTY)
+            self._note_unusable_answer(CUT_OFF_TEXT if message.text.strip() else EMPTY)
             return
-        self._stumbles += 1
+        self._unusable_answers += 1
         whys = [NOT_CARRIED_OUT] * (len(calls) - 1) + [CUT_OFF_CALL]
         self._history.append(_results([(call, failure(why)) for call, why in zip(calls, whys, strict=True)]))
 
-    def _stumble(self, told: str) -> None:
-        self._stumbles += 1
+    def _note_unusable_answer(self, prompt: str) -> None:
+        self._unusable_answers += 1
         if not self._history or isinstance(self._history[-1], AssistantMessage):
             self._drop_empty_answer()
-            self._history.append(said(told))
+            self._history.append(user_message(prompt))
 
     def _drop_empty_answer(self) -> None:
-        """Providers refuse an assistant's message without content, and one that only thinks."""
+        """Remove an answer without content or with thinking only, which providers reject."""
         last = self._history[-1]
         if isinstance(last, AssistantMessage) and not last.text and not last.tool_calls:
             self._history.pop()
 
     async def _use_tools(self, turn: int, calls: list[ToolCall]) -> AgentEnd | None:
-        self._stumbles = 0
+        self._unusable_answers = 0
         used: list[tuple[ToolCall, ToolOutcome]] = []
         for group in _groups(calls, self._spec.tools):
             outcomes = await self._context.parallel(
                 [
-                    Call(call.name, self._hands.use, (turn, self._spec, call), timeout_s=TOOL_TIMEOUT_S)
+                    Call(call.name, self._steps.use, (turn, self._spec, call), timeout_s=TOOL_TIMEOUT_S)
                     for call in group
                 ]
             )
@@ -278,7 +325,7 @@ class Agent:
         return AgentEnd.LOOP if max(counts) >= limit else None
 
     def _count_failures(self, used: list[tuple[ToolCall, ToolOutcome]]) -> None:
-        """How often the very same call has failed since anything changed; once for each answer."""
+        """Count identical failing calls since the last change, at most once per answer."""
         counted: set[str] = set()
         for call, outcome in used:
             signature = _signature(call)
@@ -296,11 +343,11 @@ class Agent:
         self._last_seen = max(self._last_seen, datetime.fromisoformat(outcome.value["at"]))
         return ToolOutcome.model_validate(outcome.value["outcome"])
 
-    async def _tell(self, name: str, fact: AgentEnded) -> None:
-        async def tell(tx: Tx) -> None:
-            await self._hands.events.append(tx, run_stream(self._context.run_id), fact)
+    async def _append_event(self, name: str, fact: AgentEnded) -> None:
+        async def append(tx: Tx) -> None:
+            await self._steps.events.append(tx, run_stream(self._context.run_id), fact)
 
-        await self._context.transact(name, tell)
+        await self._context.transact(name, append)
 
 
 def _is_text(message: AssistantMessage) -> bool:
@@ -308,7 +355,7 @@ def _is_text(message: AssistantMessage) -> bool:
 
 
 def _groups(calls: list[ToolCall], tools: ToolBox) -> list[list[ToolCall]]:
-    """In the order asked for; only neighbours that merely read go side by side."""
+    """Group calls in order; adjacent calls that only read run in parallel."""
     groups: list[list[ToolCall]] = []
     for call in calls:
         reads = tools.only_reads(call.name)

@@ -1,4 +1,4 @@
-"""Agents as people and clients see them: what they are told, when they stop, and the events they leave."""
+"""Pydantic models of agents: requests, limits, results and events."""
 
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
@@ -7,14 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from forge.events.models import EventData
 from forge.kernel.text import NO_NUL, NOT_BLANK
-from forge.llm.listening import DeltaKind
-from forge.llm.messages import StopReason
+from forge.llm.messages import DeltaKind, StopReason
 from forge.llm.models import Role, Usage
 from forge.sandbox.models import End, Level
 
 
 class AgentEnd(StrEnum):
-    """Why an agent stopped. Only `DONE` is an answer; each limit has its own name."""
+    """Why an agent stopped. Only `DONE` means that it answered."""
 
     DONE = "done"
     TURNS = "turns"
@@ -22,32 +21,32 @@ class AgentEnd(StrEnum):
     MONEY = "money"
     TIME = "time"
     LOOP = "loop"
-    """The same call failed again and again."""
+    """The same call failed repeatedly."""
     REFUSED = "refused"
-    """The model declined to go on."""
+    """The model declined to continue."""
     STUCK = "stuck"
     """The model gave an empty or cut-off answer several times in a row."""
     INTERRUPTED = "interrupted"
-    """Its process died while a model was writing, and it is left to a person whether to go on."""
+    """Its process died while the model was answering; a person decides whether to continue."""
 
 
 class AgentLimits(BaseModel):
-    """How far an agent may go. Money has a budget of its own, and asks before it stops."""
+    """Limits of an agent run. Spending is limited by budgets instead, which ask before they stop a run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     turns: int = Field(default=100, ge=1, le=1000)
-    tokens: int = Field(default=20_000_000, ge=1_000, description="Sent and received, over all turns.")
+    tokens: int = Field(default=20_000_000, ge=1_000, description="Tokens sent and received over all turns.")
     seconds: int = Field(default=4 * 3600, ge=1, le=7 * 86_400)
     same_failure: int = Field(
-        default=3, ge=2, le=20, description="The same failing call in a row; then stop."
+        default=3, ge=2, le=20, description="Stop after this many identical failing calls."
     )
 
 
 class AgentResult(BaseModel):
     end: AgentEnd
     text: str
-    """The model's last words."""
+    """Text of the last answer."""
     turns: int
     tool_calls: int
     usage: Usage
@@ -56,20 +55,20 @@ class AgentResult(BaseModel):
     """`provider:model` of the last answer."""
     stop: StopReason | None = None
     first_token_ms: int | None = None
-    """Until the first word of the first answer."""
+    """Time to the first token of the first answer."""
     model_ms: int = 0
     """Time spent waiting for models."""
 
 
 class ToolDetail(BaseModel):
-    """Facts about a tool call, as fields: nobody has to read them out of text."""
+    """Structured facts about a tool call."""
 
     model_config = ConfigDict(frozen=True)
 
     path: str | None = None
     bytes: int | None = None
     changed: bool | None = None
-    """Whether a file is different now."""
+    """Whether a file changed."""
     argv: list[str] | None = None
     exit_code: int | None = None
     end: End | None = None
@@ -80,16 +79,16 @@ class ToolDetail(BaseModel):
     matches: int | None = None
     truncated: bool | None = None
     sandbox: Level | None = None
-    """The level a command ran at."""
+    """Isolation level the command ran at."""
     fetched: list[str] | None = None
-    """Packages that came through the registry gateway."""
+    """Packages downloaded through the registry gateway."""
     skill: str | None = None
     output: str | None = None
-    """What a skill that ran gave, as JSON, or why it gave nothing."""
+    """Output of the skill as JSON, or the reason why there is none."""
 
 
 class ToolOutcome(BaseModel):
-    """What a tool gives back: text for the model, facts for everyone else. A failure is an outcome too."""
+    """Result of a tool: text for the model and structured facts for clients. Failures are results too."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -112,7 +111,7 @@ class NewAgentRun(BaseModel):
 
 
 class NewInterjection(BaseModel):
-    """Tell a running agent something; it hears it before its next turn."""
+    """A message to a running agent, delivered before its next turn."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -126,7 +125,7 @@ class Interjection(BaseModel):
 
 
 class NearbySkill(BaseModel):
-    """A skill that lies in the workspace."""
+    """A skill found in the workspace."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -139,7 +138,7 @@ class NearbySkill(BaseModel):
 
 
 class AgentStarted(EventData):
-    """An agent begins: what it may use, and how well its commands are isolated."""
+    """An agent started: its tools, its limits and how well its commands are isolated."""
 
     type: ClassVar[str] = "agent.started"
     role: Role
@@ -153,11 +152,11 @@ class AgentToolAsked(BaseModel):
     id: str
     name: str
     input: dict[str, Any] | None
-    """None when the model's arguments cannot be read."""
+    """None when the arguments cannot be parsed."""
 
 
 class AgentTurn(EventData):
-    """A model answered: its words, the tools it wants, what it cost."""
+    """The model answered: its text, its tool calls and its cost."""
 
     type: ClassVar[str] = "agent.turn"
     turn: int
@@ -169,11 +168,11 @@ class AgentTurn(EventData):
     usage: Usage
     cost_micros: int
     context_used: float
-    """The share of the model's window that this conversation fills."""
+    """Share of the model's context window used by the conversation."""
 
 
 class AgentToolUsed(EventData):
-    """A tool was used, well or badly; `text` is what the model was given, shortened for people."""
+    """A tool call finished; `text` is the result the model received, shortened."""
 
     type: ClassVar[str] = "agent.tool"
     turn: int
@@ -187,7 +186,7 @@ class AgentToolUsed(EventData):
 
 
 class AgentCompacted(EventData):
-    """The conversation was shortened to fit the model's window."""
+    """The conversation was compacted to fit the model's context window."""
 
     type: ClassVar[str] = "agent.compacted"
     turn: int
@@ -198,7 +197,7 @@ class AgentCompacted(EventData):
 
 
 class AgentHeard(EventData):
-    """Messages of people reached the agent, in this order, before this turn."""
+    """The agent received these messages from people, in this order, before this turn."""
 
     type: ClassVar[str] = "agent.heard"
     turn: int
@@ -211,7 +210,7 @@ class AgentEnded(EventData):
 
 
 class AgentDelta(EventData):
-    """A piece of an answer while it is written. Never stored; the turn that follows has it whole."""
+    """A piece of an answer that is being generated. Not stored; `agent.turn` has the whole answer."""
 
     type: ClassVar[str] = "agent.delta"
     is_durable: ClassVar[bool] = False
@@ -219,7 +218,7 @@ class AgentDelta(EventData):
     attempt: int
     kind: DeltaKind
     offset: int
-    """Characters of this kind that came before: who misses a piece can see it."""
+    """Number of characters of this kind before this piece; a gap means that a piece was missed."""
     text: str
 
 

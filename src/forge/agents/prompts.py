@@ -1,4 +1,4 @@
-"""What agents are told about themselves. Read by models: every sentence is there because its absence costs turns."""
+"""Prompts of agents. Each sentence is there because omitting it costs turns."""
 
 WORKER = """\
 You are Forge's coding agent. You work in one directory, the workspace, through the tools you are given. You do the \

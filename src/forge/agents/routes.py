@@ -1,4 +1,4 @@
-"""The HTTP of agents. Translates only; watching one is watching its run."""
+"""HTTP routes of agents; their progress is followed through their run."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from forge.agents.models import Interjection, NewAgentRun, NewInterjection
 from forge.agents.service import Agents
 from forge.http.caller import Writer
 from forge.http.envelope import Envelope, reply
-from forge.http.ids import Id
+from forge.http.parameters import Id
 from forge.runs.models import Run
 
 router = APIRouter(prefix="/api/v1/agents", tags=["agents"])
@@ -23,7 +23,7 @@ Service = Annotated[Agents, Depends(service)]
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 async def start_agent(caller: Writer, body: NewAgentRun, agents: Service) -> Envelope[Run]:
-    """Give an agent a task in a workspace. The answer is its run: follow `run:<id>`."""
+    """Start an agent on a task in a workspace. Returns its run; follow the stream `run:<id>`."""
     return reply(await agents.start(caller.account_id, body))
 
 
@@ -31,5 +31,5 @@ async def start_agent(caller: Writer, body: NewAgentRun, agents: Service) -> Env
 async def tell_agent(
     caller: Writer, run_id: Id, body: NewInterjection, agents: Service
 ) -> Envelope[Interjection]:
-    """Say something to a running agent; it hears it before its next turn."""
+    """Send a message to a running agent, which receives it before its next turn."""
     return reply(await agents.interject(caller.account_id, run_id, body, by=caller.name))

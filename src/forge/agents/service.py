@@ -1,4 +1,4 @@
-"""What people can do with agents: give one a task, and tell it something while it works."""
+"""Start agents and send them messages."""
 
 from forge.agents import store
 from forge.agents.kind import KIND, AgentInput
@@ -8,7 +8,7 @@ from forge.kernel.clock import now
 from forge.kernel.ids import new_id
 from forge.runs.models import Run
 from forge.runs.service import Runs
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.workspace.service import Workspaces
 
 
@@ -25,12 +25,12 @@ class Agents:
             return await self._runs.start(tx, account_id, KIND, given.model_dump(mode="json"))
 
     async def interject(self, account_id: str, run_id: str, new: NewInterjection, *, by: str) -> Interjection:
-        """It is heard before the agent's next turn; the event `agent.heard` says when that was."""
+        """Send a message, which the agent receives before its next turn (event `agent.heard`)."""
         run = await self._runs.find_one(account_id, run_id)
         if run.kind != KIND:
-            raise NotFound(f"The run {run_id} is no agent.")
+            raise NotFound(f"Run {run_id} is not an agent run.")
         if run.status.is_final:
-            raise Conflict(f"This agent has ended: it is {run.status.value}.")
+            raise Conflict(f"This agent has already ended: its run is {run.status.value}.")
         message = Interjection(id=new_id(), text=new.text, sent_by=by)
         async with self._database.begin() as tx:
             await store.insert_message(tx, run_id, message, now())

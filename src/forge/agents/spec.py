@@ -1,13 +1,33 @@
-"""Who an agent is, what it is to do, and with what."""
+"""Specification of an agent: model role, prompts, tools and limits."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from forge.agents.models import AgentLimits, NearbySkill
-from forge.agents.nearby import NearbySkills
-from forge.agents.tools import ToolBox, ToolContext
+from forge.agents.tool import Tool, ToolBox, ToolContext
 from forge.llm.models import Role
 from forge.runs.attempt import Retry
+from forge.workspace.filesystem.files import Files
+
+
+@dataclass(frozen=True)
+class SkillKit:
+    """Prompt and tools that skills add to an agent."""
+
+    system: str
+    tools: tuple[Tool[Any], ...]
+
+
+class WorkspaceSkills(Protocol):
+    def find(self, files: Files) -> list[NearbySkill]:
+        """Find skills, sorted by name. Reads files: call it in a step and in a thread."""
+        ...
+
+    def kit(self, found: Sequence[NearbySkill]) -> SkillKit:
+        """Build the kit from `found` only, so that a replay gives the same."""
+        ...
+
 
 MODEL_RETRY = Retry(attempts=8, first_delay_s=2.0, longest_delay_s=120.0)
 
@@ -18,26 +38,26 @@ class AgentSpec:
     system: str
     directive: str
     tools: ToolBox
-    place: Callable[[], Awaitable[ToolContext]]
-    """Opens what the tools work on; called inside steps only."""
+    open_context: Callable[[], Awaitable[ToolContext]]
+    """Opens the context of the tools; called inside steps only."""
     limits: AgentLimits = field(default_factory=AgentLimits)
     scope: str = ""
     max_output: int = 16_000
     temperature: float | None = None
     model: str | None = None
-    """This model and no other, instead of the role's."""
+    """Use this model instead of those of the role."""
     retry: Retry = MODEL_RETRY
-    """How patient it is with a model that cannot answer."""
-    hears: bool = True
-    """Whether people may say something while it works."""
-    takes_cut_off: bool = False
-    """A text that ran into the output limit is an answer too: somebody reads it, and may ask for the rest."""
-    nearby: NearbySkills | None = None
-    """Reads the skills that lie where it works."""
+    """Retries of failed model calls."""
+    accepts_messages: bool = True
+    """Whether people may send messages while it runs."""
+    accepts_truncated: bool = False
+    """Accept a text that reached the output limit as the answer; a reader can ask for the rest."""
+    workspace_skills: WorkspaceSkills | None = None
+    """Finds skills in the workspace."""
 
-    def equipped(self, skills: Sequence[NearbySkill]) -> "AgentSpec":
-        """With what it takes to use these skills."""
-        if self.nearby is None or not skills:
+    def with_skills(self, skills: Sequence[NearbySkill]) -> "AgentSpec":
+        """Add the prompt and tools that these skills need."""
+        if self.workspace_skills is None or not skills:
             return self
-        kit = self.nearby.kit(skills)
+        kit = self.workspace_skills.kit(skills)
         return replace(self, system=f"{self.system}\n\n{kit.system}", tools=self.tools.with_more(kit.tools))

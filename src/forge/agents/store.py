@@ -1,4 +1,4 @@
-"""The SQL of messages to running agents."""
+"""SQL queries of messages to running agents."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from forge.agents.models import Interjection
 from forge.agents.tables import agent_messages
-from forge.store.engine import Tx
+from forge.store.database import Tx
 
 
 async def insert_message(tx: Tx, run_id: str, message: Interjection, sent_at: datetime) -> None:
@@ -14,7 +14,7 @@ async def insert_message(tx: Tx, run_id: str, message: Interjection, sent_at: da
 
 
 async def take_messages(tx: Tx, run_id: str, turn: int) -> list[Interjection]:
-    """All that nobody heard yet, in the order they were sent, now heard before this turn."""
+    """Return undelivered messages in order and mark them as delivered before this turn."""
     unheard = (agent_messages.c.run_id == run_id) & agent_messages.c.heard_turn.is_(None)
     found = await tx.execute(sa.select(agent_messages).where(unheard).order_by(agent_messages.c.id))
     messages = [Interjection(id=row.id, text=row.text, sent_by=row.sent_by) for row in found]

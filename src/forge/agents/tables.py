@@ -1,4 +1,4 @@
-"""The one table of agents: what people said to a running one."""
+"""Table of messages to running agents."""
 
 import sqlalchemy as sa
 
@@ -14,4 +14,4 @@ agent_messages = sa.Table(
     sa.Column("sent_at", Utc, nullable=False),
     sa.Column("heard_turn", sa.Integer),
 )
-"""Ids sort by time, so their order is the order they were sent in."""
+"""Ids sort by time, so their order is the sending order."""

@@ -1,1 +1,1 @@
-"""HTTP and WebSocket: the application, who may call it, how errors look, and the web pages it serves."""
+"""The HTTP and WebSocket API: application, middleware, error responses, and the web app's files."""

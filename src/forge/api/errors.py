@@ -1,4 +1,4 @@
-"""Every failure leaves as the same envelope; what is not ours to tell stays in the log, under the request id."""
+"""Error handlers: every failure becomes the same envelope. Internal details stay in the log, under the request id."""
 
 import logging
 from http import HTTPStatus
@@ -24,13 +24,13 @@ from forge.errors import (
     Unavailable,
 )
 from forge.http.envelope import failure
-from forge.kernel.misfit import plain_message
-from forge.store.engine import is_disk_full, is_outage
+from forge.kernel.validation import plain_message
+from forge.store.database import is_disk_full, is_outage
 
 log = logging.getLogger(__name__)
 
-MAX_TOLD = 50
-"""Problems of one request; a long list may have one in each item."""
+MAX_PROBLEMS = 50
+"""Problems reported for one request; a long list can have one in each item."""
 
 
 def error_response(*errors: ForgeError) -> JSONResponse:
@@ -60,14 +60,14 @@ async def _forge_error(_: Request, error: Exception) -> JSONResponse:
 
 async def _validation_error(_: Request, error: Exception) -> JSONResponse:
     problems = cast(RequestValidationError, error).errors()
-    return error_response(*(_explain(problem) for problem in problems[:MAX_TOLD]))
+    return error_response(*(_explain(problem) for problem in problems[:MAX_PROBLEMS]))
 
 
 def _explain(problem: dict[str, Any]) -> ForgeError:
     if problem["type"] == "json_invalid":
         position = problem["loc"][-1] if problem["loc"] else 0
         reason = problem.get("ctx", {}).get("error", "invalid")
-        return Malformed(f"The body is not JSON: {reason} (at character {position}).", field="body")
+        return Malformed(f"The body is not valid JSON: {reason} (at character {position}).", field="body")
     place, *path = problem["loc"]
     where = ".".join(str(part) for part in path) or str(place)
     hint = "Send a JSON object, with Content-Type: application/json." if where == "body" else None
@@ -75,18 +75,18 @@ def _explain(problem: dict[str, Any]) -> ForgeError:
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
-    """Errors the framework raises by itself: unknown path, unknown method, a body that cannot be read."""
+    """Handle errors raised by the framework: unknown path, unknown method, unreadable body."""
     error = cast(HTTPException, error)
     if error.status_code == HTTPStatus.NOT_FOUND:
-        return error_response(NotFound(f"There is nothing at {request.url.path}."))
+        return error_response(NotFound(f"There is no resource at {request.url.path}."))
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        response = error_response(NotAllowed(f"{request.method} is not possible at {request.url.path}."))
+        response = error_response(NotAllowed(f"{request.method} is not allowed at {request.url.path}."))
         response.headers.update(error.headers or {})
         return response
     if error.status_code < HTTPStatus.INTERNAL_SERVER_ERROR:
         return error_response(Malformed(f"The request cannot be read: {error.detail}"))
     log.error("request failed: %s", error.detail, exc_info=error)
-    return error_response(Internal("Something went wrong here."))
+    return error_response(Internal("Internal error."))
 
 
 async def _system_error(_: Request, error: Exception) -> JSONResponse:
@@ -107,8 +107,9 @@ async def _database_error(request: Request, error: Exception) -> JSONResponse:
     )
 
 
-class CatchDefects:
-    """Whatever nobody expected ends here, inside all other middleware: the answer has its request id and headers."""
+class CatchExceptions:
+    """Turns unexpected exceptions into responses. It is the innermost middleware, so that those have a request id and
+    the security headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -124,10 +125,10 @@ class CatchDefects:
         try:
             await self._app(scope, receive, note_start)
         except Exception:
-            log.exception("a request met a defect")
+            log.exception("unhandled exception in a request")
             if scope["type"] != "http" or has_started:
                 raise
             defect = Internal(
-                "Something went wrong inside Forge.", hint="The log has the details, under this request id."
+                "Internal error.", hint="The server's log has the details under this request id."
             )
             await error_response(defect)(scope, receive, send)

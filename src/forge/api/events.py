@@ -1,4 +1,4 @@
-"""The history of a stream in one request; the live tail comes over the WebSocket."""
+"""The event history of a stream; live events are sent over the WebSocket."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
@@ -32,14 +32,16 @@ EVENT_TYPES: tuple[type[EventData], ...] = (
     *MESSAGE_EVENTS,
     *WORKFLOW_EVENTS,
 )
-"""Every event type there is, durable or whispered; a feature that emits events adds its own here."""
+"""All event types, durable and ephemeral. A feature that emits events adds its own here."""
 
 AnyEvent: Any = wire_model(EVENT_TYPES)
-StreamParam = Annotated[str, Query(pattern=STREAM_PATTERN, description="Such as `run:<id>`.")]
+StreamParam = Annotated[
+    str, Query(pattern=STREAM_PATTERN, description="The stream's name, such as `run:<id>`.")
+]
 
 router = APIRouter(prefix="/api/v1", tags=["events"])
 
-MayWatch = Callable[[str, str], Awaitable[bool]]
+StreamGuard = Callable[[str, str], Awaitable[bool]]
 
 
 @router.get("/events", response_model=Envelope[list[AnyEvent]])
@@ -50,9 +52,9 @@ async def list_events(
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> Any:
-    """The events of a stream after a number, in order. Those with `seq` null are only whispered: never found here."""
+    """List the stored events of a stream after a sequence number, in order. Ephemeral events (`seq` null) are not stored."""
     forge: Forge = request.app.state.forge
-    await check_may_watch(forge, caller.account_id, stream)
+    await check_stream_access(forge, caller.account_id, stream)
     async with forge.store.read() as tx:
         found = await forge.events.read(tx, stream, after=after, limit=limit)
     return reply([_WIRE.validate_python(event.__dict__, from_attributes=True) for event in found])
@@ -61,18 +63,18 @@ async def list_events(
 _WIRE: TypeAdapter[Any] = TypeAdapter(AnyEvent)
 
 
-async def check_may_watch(forge: Forge, account_id: str, stream: str) -> None:
-    """A stream of somebody else looks exactly like one that does not exist."""
+async def check_stream_access(forge: Forge, account_id: str, stream: str) -> None:
+    """Raise NotFound unless the account may follow the stream: foreign streams look like missing ones."""
     kind, _, stream_id = stream.partition(":")
     guard = _guards(forge).get(kind)
     if guard is None or not await guard(account_id, stream_id):
         raise NotFound(f"There is no stream {stream}.")
 
 
-def _guards(forge: Forge) -> dict[str, MayWatch]:
+def _guards(forge: Forge) -> dict[str, StreamGuard]:
     return {
         "run": forge.runs.may_watch,
-        "session": forge.bots.sessions.may_watch,
+        "session": forge.bots.sessions.can_follow,
         "interview": forge.interviews.may_watch,
         "account": _is_same_account,
     }

@@ -1,18 +1,24 @@
-"""What happens around every request. Plain ASGI: it works for WebSockets and costs little."""
+"""Middleware: request ids and telemetry, security headers, size and rate limits, session cookies.
 
+Plain ASGI: works for WebSockets and costs little. Rate limits are token buckets in memory: enough against accidents and
+guessing, reset on restart.
+"""
+
+import hashlib
+import math
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from forge.accounts.cookies import session_cookies
-from forge.accounts.recognition import needs_secure_cookies
+from forge.accounts.request_authentication import needs_secure_cookies, session_cookies
 from forge.api.errors import error_response
-from forge.errors import TooLarge
-from forge.http.context import RequestContext, enter_request
+from forge.errors import TooLarge, TooMany, Unauthenticated
+from forge.http.envelope import RequestContext, enter_request
 from forge.telemetry import Metrics, Tracing, bind
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
@@ -25,8 +31,8 @@ _HEADERS = {
 }
 
 
-class Observe:
-    """Gives the request its id (`X-Request-ID` in and out), counts it, times it, traces it."""
+class RequestTelemetry:
+    """Assigns the request id (`X-Request-ID`), and records metrics and a trace span for each request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, tracing: Tracing) -> None:
         self._app = app
@@ -42,7 +48,7 @@ class Observe:
         enter_request(context)
         status = 500
 
-        async def note_status(message: Message) -> None:
+        async def record_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -55,7 +61,7 @@ class Observe:
             self._tracing.span(name, traceparent=headers.get("traceparent"), request_id=context.request_id),
         ):
             try:
-                await self._app(scope, receive, note_status)
+                await self._app(scope, receive, record_status)
             finally:
                 if scope["type"] == "http":
                     seconds = time.perf_counter() - context.started
@@ -80,20 +86,20 @@ class SecurityHeaders:
 
 
 class BodyLimit:
-    """Refuses a body that is too large: at once when it says so, else as soon as it is."""
+    """Rejects a body that is too large: immediately by its Content-Length, else while it is read."""
 
     def __init__(self, app: ASGIApp, limit: int, larger: Mapping[str, int] | None = None) -> None:
         self._app = app
         self._limit = limit
         self._larger = larger or {}
-        """By path: what is no JSON may be more."""
+        """Higher limits by path, for uploads."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         limit = max(self._limit, self._larger.get(scope["path"], 0))
-        error = TooLarge(f"A request body may have {limit} bytes at most.")
+        error = TooLarge(f"A request body may have at most {limit} bytes.")
         announced = Headers(scope=scope).get("content-length", "0")
         if announced.isdigit() and int(announced) > limit:
             await error_response(error)(scope, receive, send)
@@ -108,17 +114,17 @@ class BodyLimit:
                 raise error
             return message
 
-        async def pass_on(message: Message) -> None:
-            if taken <= limit:  # else it is the application's own idea of what went wrong
+        async def forward(message: Message) -> None:
+            if taken <= limit:  # else it is the application's error response to the exception raised above
                 await send(message)
 
-        await self._app(scope, count, pass_on)
+        await self._app(scope, count, forward)
         if taken > limit:
             await error_response(error)(scope, receive, send)
 
 
 class RefreshSession:
-    """Hands out the new cookie when a session's token was replaced while serving the request."""
+    """Sets the new cookies when a session's token was rotated while the request was served."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -142,11 +148,115 @@ class RefreshSession:
         await self._app(scope, receive, set_cookie)
 
 
-def _context_of(given: str | None) -> RequestContext:
-    if given and _REQUEST_ID.fullmatch(given):
-        return RequestContext(request_id=given)
+def _context_of(header: str | None) -> RequestContext:
+    if header and _REQUEST_ID.fullmatch(header):
+        return RequestContext(request_id=header)
     return RequestContext()
 
 
 def _route_of(scope: Scope) -> str | None:
     return getattr(scope.get("route"), "path", None)
+
+
+LOGIN_PER_MINUTE = 10
+FAILURE_FRACTION = 20
+"""The limit of failed authentications per address is this fraction of the request limit."""
+SWEEP_ABOVE = 10_000
+SWEEP_EVERY_S = 1.0
+_LOGIN_PATHS = frozenset({"/api/v1/login"})
+_UNLIMITED_PREFIXES = ("/assets/", "/health")
+
+
+@dataclass
+class Bucket:
+    tokens: float
+    filled_at: float
+
+
+class Buckets:
+    def __init__(self, per_minute: int) -> None:
+        self._capacity = float(per_minute)
+        self._per_second = per_minute / 60
+        self._buckets: dict[str, Bucket] = {}
+        self._swept_at = 0.0
+
+    def take(self, key: str, at: float) -> float:
+        """Take a token. Return 0, or the seconds until one is available."""
+        wait_s = self.wait_s(key, at)
+        if not wait_s:
+            self._buckets[key].tokens -= 1
+        return wait_s
+
+    def wait_s(self, key: str, at: float) -> float:
+        """Return the seconds until a token is available; 0 if there is one now."""
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            self._sweep(at)
+            bucket = self._buckets[key] = Bucket(self._capacity, at)
+        bucket.tokens = min(self._capacity, bucket.tokens + (at - bucket.filled_at) * self._per_second)
+        bucket.filled_at = at
+        return 0.0 if bucket.tokens >= 1 else (1 - bucket.tokens) / self._per_second
+
+    def _sweep(self, at: float) -> None:
+        """Drop full buckets, which equal new ones. Rarely, because it visits all of them."""
+        if len(self._buckets) < SWEEP_ABOVE or at - self._swept_at < SWEEP_EVERY_S:
+            return
+        self._swept_at = at
+        full_after_s = self._capacity / self._per_second
+        self._buckets = {k: b for k, b in self._buckets.items() if at - b.filled_at < full_after_s}
+
+
+class RateLimit:
+    """Limits requests per credential and failed authentications per address.
+
+    Guessing a new credential each time exhausts the address; users behind one address do not exhaust each other's
+    requests.
+    """
+
+    def __init__(self, app: ASGIApp, per_minute: int) -> None:
+        self._app = app
+        self._requests = Buckets(per_minute)
+        self._failures = Buckets(max(1, per_minute // FAILURE_FRACTION))
+        self._logins = Buckets(LOGIN_PER_MINUTE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or scope["path"].startswith(_UNLIMITED_PREFIXES):
+            await self._app(scope, receive, send)
+            return
+        if wait_s := self._wait_s(scope):
+            await _refuse(wait_s, scope, receive, send)
+            return
+
+        async def count_failure(message: Message) -> None:
+            if message.get("status") == 401 or message.get("code") == Unauthenticated.ws_close_code():
+                self._failures.take(_address_of(scope), time.monotonic())
+            await send(message)
+
+        await self._app(scope, receive, count_failure)
+
+    def _wait_s(self, scope: Scope) -> float:
+        at, address = time.monotonic(), _address_of(scope)
+        wait_s = max(self._requests.take(_client_of(scope), at), self._failures.wait_s(address, at))
+        if scope["path"] in _LOGIN_PATHS:
+            wait_s = max(wait_s, self._logins.take(address, at))
+        return wait_s
+
+
+async def _refuse(wait_s: float, scope: Scope, receive: Receive, send: Send) -> None:
+    error = TooMany("Too many requests.", retry_after_s=math.ceil(wait_s), hint="Slow down and try again.")
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": error.ws_close_code(), "reason": error.message})
+    else:
+        await error_response(error)(scope, receive, send)
+
+
+def _client_of(scope: Scope) -> str:
+    """Return the hash of the request's credential, else its address."""
+    headers = Headers(scope=scope)
+    shown = headers.get("authorization") or headers.get("x-api-key") or headers.get("cookie")
+    return hashlib.sha256(shown.encode()).hexdigest() if shown else _address_of(scope)
+
+
+def _address_of(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else "unknown"

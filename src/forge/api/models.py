@@ -1,4 +1,4 @@
-"""What the server says of itself."""
+"""Models of the server's status."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from forge.runs.models import Worker
 from forge.sandbox.models import SandboxReport
 
 if TYPE_CHECKING:
-    from forge.audits.selftest import Proof
+    from forge.audits.engine.self_test import Proof
 
 
 class Database(BaseModel):
@@ -19,11 +19,11 @@ class Database(BaseModel):
 
 
 class AuditChecks(BaseModel):
-    """How the checks of audits did on their own examples."""
+    """Self-test results of the audit checks."""
 
     sound: int
     unsound: dict[str, list[str]]
-    """What is wrong, by the code of the check. Audits say ERROR for each of these."""
+    """Problems by check code. Audits report ERROR for each of these checks."""
 
     @classmethod
     def of(cls, proofs: "Sequence[Proof]") -> "AuditChecks":
@@ -40,9 +40,9 @@ class Status(BaseModel):
     database: Database
     workers: list[Worker]
     executing: int
-    """Runs that this process executes at the moment."""
+    """Number of runs this process is executing."""
     runs: dict[str, int]
     sandbox: SandboxReport | None
-    """How well commands are locked in here; null until it was tried out, which is before the first command."""
+    """The isolation of commands on this machine; null until the sandbox was tested, at the latest before the first command."""
     audit_checks: AuditChecks | None
-    """Null until they have proven themselves, a moment after the start."""
+    """Null until the self-test of the checks has finished, a moment after the start."""

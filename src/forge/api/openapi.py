@@ -1,4 +1,4 @@
-"""Prints the API's description: `python -m forge.api.openapi`. The web's types are generated from it."""
+"""Print the OpenAPI schema: `python -m forge.api.openapi`. The web's types are generated from it."""
 
 import json
 import sys

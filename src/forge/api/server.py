@@ -1,36 +1,37 @@
-"""The FastAPI application: every feature's routes, behind one set of middleware, with one way to fail."""
+"""The FastAPI application: the routes of all features, middleware, error handlers, and the web app's files."""
 
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import FileResponse, HTMLResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
 
 from forge import __version__
-from forge.accounts.recognition import authenticate
+from forge.accounts.request_authentication import authenticate
 from forge.accounts.routes import router as accounts_routes
 from forge.agents.routes import router as agents_routes
-from forge.api.errors import CatchDefects, install_error_handlers
+from forge.api.errors import CatchExceptions, install_error_handlers
 from forge.api.events import router as events_routes
-from forge.api.health import router as health_routes
-from forge.api.limits import RateLimit
-from forge.api.middleware import BodyLimit, Observe, RefreshSession, SecurityHeaders
-from forge.api.pages import mount_pages
+from forge.api.middleware import BodyLimit, RateLimit, RefreshSession, RequestTelemetry, SecurityHeaders
+from forge.api.status import health_router as health_routes
 from forge.api.status import router as status_routes
 from forge.api.websocket import router as websocket_routes
 from forge.app import Forge
 from forge.audits.routes import router as audits_routes
 from forge.bots.chat.routes import router as chat_routes
+from forge.bots.management.routes import files_router as versions_routes
+from forge.bots.management.routes import router as bots_routes
 from forge.bots.memory.routes import router as memory_routes
-from forge.bots.routes import router as bots_routes
-from forge.bots.versions.routes import router as versions_routes
 from forge.http.envelope import Envelope
 from forge.interview.routes import router as interview_routes
 from forge.interview.socket import router as interview_socket
 from forge.llm.routes import router as models_routes
 from forge.messages.routes import router as message_routes
 from forge.runs.routes import router as runs_routes
-from forge.skills.installing.archive import MAX_ARCHIVE
-from forge.skills.installing.routes import ZIP_PATH
-from forge.skills.installing.routes import router as installing_routes
+from forge.skills.format.zip_archive import MAX_ARCHIVE
+from forge.skills.installation.routes import ZIP_PATH
+from forge.skills.installation.routes import router as installing_routes
 from forge.skills.routes import router as skills_routes
 from forge.workflows.routes import router as workflow_routes
 from forge.workflows.triggers.routes import router as webhook_routes
@@ -53,7 +54,7 @@ ROUTERS = (
     bots_routes,
     chat_routes,
     memory_routes,
-    versions_routes,  # last of them: `/bots/{bot}/{file}` would take the others' paths
+    versions_routes,  # after the others of bots: `/bots/{bot}/{file}` would match their paths
     interview_routes,
     interview_socket,
     events_routes,
@@ -63,7 +64,7 @@ ROUTERS = (
 
 
 def create_api(forge: Forge | None) -> FastAPI:
-    """With `None` the application cannot serve, but it can describe itself (see `forge.api.openapi`)."""
+    """Create the application. With `None` it cannot serve, only generate its schema (see `forge.api.openapi`)."""
     api = FastAPI(
         title="Forge",
         version=__version__,
@@ -73,8 +74,8 @@ def create_api(forge: Forge | None) -> FastAPI:
         redoc_url=None,
         separate_input_output_schemas=False,
         responses={
-            "4XX": {"model": Envelope[None], "description": "What is wrong, and what to do about it."},
-            "5XX": {"model": Envelope[None], "description": "Forge failed; the log has the details."},
+            "4XX": {"model": Envelope[None], "description": "The errors and hints how to resolve them."},
+            "5XX": {"model": Envelope[None], "description": "The server failed; its log has the details."},
         },
     )
     for router in ROUTERS:
@@ -108,10 +109,55 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.workspaces = forge.workspaces
     api.state.authenticate = authenticate
     mount_pages(api, WEB)
-    # The last one added is the first a request meets.
-    api.add_middleware(CatchDefects)
+    # Added from the inside out: the last one is the outermost.
+    api.add_middleware(CatchExceptions)
     api.add_middleware(RefreshSession)
     api.add_middleware(BodyLimit, limit=settings.max_body_bytes, larger={ZIP_PATH: MAX_ARCHIVE})
     api.add_middleware(RateLimit, per_minute=settings.rate_limit_per_minute)
     api.add_middleware(SecurityHeaders)
-    api.add_middleware(Observe, metrics=metrics, tracing=forge.telemetry.tracing)
+    api.add_middleware(RequestTelemetry, metrics=metrics, tracing=forge.telemetry.tracing)
+
+
+ROOT_PATH = "."
+"""Starlette's path for `/`. Monitors and `curl` request it with `Accept: */*`."""
+_NOT_BUILT = (
+    "<h1>Forge</h1><p>The web app is not built yet. Run <code>make install</code>; the API works already.</p>"
+)
+
+
+def mount_pages(api: FastAPI, web: Path) -> None:
+    if not (web / "index.html").is_file():
+        api.add_api_route("/", _not_built, include_in_schema=False)
+        return
+    api.mount("/", WebApp(directory=web), name="web")
+
+
+async def _not_built(request: Request) -> Response:
+    return HTMLResponse(_NOT_BUILT, status_code=503)
+
+
+class WebApp(StaticFiles):
+    """Serves the built files, and index.html for the paths of client-side routes.
+
+    index.html is sent only for `/` and when HTML is accepted: a mistyped API path or a missing asset stays a 404.
+    """
+
+    async def get_response(self, path: str, scope: dict[str, object]) -> Response:  # pyright: ignore[reportIncompatibleMethodOverride]
+        try:
+            response = await super().get_response(path, scope)
+        except HTTPException as error:
+            if error.status_code != 404 or not _wants_page(path, scope):
+                raise
+            response = FileResponse(Path(str(self.directory)) / "index.html")
+        if path.startswith("assets/"):
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        else:
+            response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def _wants_page(path: str, scope: dict[str, object]) -> bool:
+    if path == ROOT_PATH:
+        return True
+    accept = dict(scope["headers"]).get(b"accept", b"")  # type: ignore[call-overload]
+    return b"text/html" in accept and not path.startswith(("api/", "assets/"))

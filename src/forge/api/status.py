@@ -1,7 +1,8 @@
-"""How this Forge is doing: for `forge status`, the about page and the doctor."""
+"""Health for process monitors, metrics for Prometheus, and the server's status."""
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 
 from forge import __version__
 from forge.api.models import AuditChecks, Database, Status
@@ -9,6 +10,38 @@ from forge.app import Forge
 from forge.http.caller import Reader
 from forge.http.envelope import Envelope, reply
 from forge.kernel.clock import now
+from forge.runs.models import GateStatus
+
+health_router = APIRouter(tags=["health"])
+
+
+class Health(BaseModel):
+    status: str
+
+
+class Version(BaseModel):
+    version: str
+
+
+@health_router.get("/health")
+async def health() -> Health:
+    """Report that the process is serving requests."""
+    return Health(status="ok")
+
+
+@health_router.get("/health/version")
+async def version() -> Version:
+    return Version(version=__version__)
+
+
+@health_router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(caller: Reader, request: Request) -> Response:
+    """Metrics in Prometheus' text format."""
+    forge = request.app.state.forge
+    forge.telemetry.metrics.gates_open(await forge.runs.count_gates(GateStatus.OPEN))
+    body, content_type = forge.telemetry.metrics.render()
+    return Response(body, headers={"Content-Type": content_type})
+
 
 router = APIRouter(prefix="/api/v1", tags=["status"])
 
@@ -36,5 +69,5 @@ async def get_status(caller: Reader, request: Request) -> Envelope[Status]:
 
 @router.get("/openapi.json", response_class=JSONResponse, include_in_schema=False)
 async def get_openapi(caller: Reader, request: Request) -> JSONResponse:
-    """The description of this API."""
+    """Return the OpenAPI schema."""
     return JSONResponse(request.app.openapi())

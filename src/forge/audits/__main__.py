@@ -1,9 +1,9 @@
-"""`python -m forge.audits`: the audit alone, for scripts and continuous integration."""
+"""Run `forge audit` as `python -m forge.audits`, for scripts and continuous integration."""
 
 import sys
 
 if __name__ == "__main__":
-    # Python looks for modules where it was started, which is the project that is audited: nothing of it is executed.
+    # Remove the working directory, the audited project, from the import path: its code must not run.
     sys.path = [place for place in sys.path if place not in ("", sys.path[0])]
 
     from forge.audits.cli import audit

@@ -1,32 +1,33 @@
-"""Reading a claim: the files somebody says they changed, however they wrote them down."""
+"""Parse claims: the files that a change is meant to touch."""
 
 import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from forge.audits.paths import shown, unshown
+from forge.audits.display_text import escape_path, unescape_path
 from forge.audits.snapshot import Claims
 from forge.errors import Invalid, TooLarge
 
-RENAME = "=>"
-LIST = "@"
+RENAME_SEPARATOR = "=>"
+LIST_PREFIX = "@"
 STDIN = "-"
 MAX_LIST = 16 << 20
-"""Bytes of a list of claims."""
-_SEPARATORS = {",": "\\x2c", RENAME: "\\x3d\\x3e"}
+"""The maximum size of a claims file."""
+_SEPARATORS = {",": "\\x2c", RENAME_SEPARATOR: "\\x3d\\x3e"}
 
 
 def split_claims(text: str) -> list[str]:
-    """`a.py, src/b.py`. A comma that belongs to a name is written `\\x2c`, as any odd character is."""
+    """Split `a.py, src/b.py`. A comma in a name is written as the escape `\\x2c`."""
     return [_valid(claim) for claim in text.split(",")]
 
 
-def told_claims(text: str) -> list[str]:
-    """Of a command line: as above, or `@FILE` with one claim in each line, or with names that end in NUL; `@-` is the
-    standard input. Only for whoever may read that file: never for what comes over the network."""
-    if not text.startswith(LIST):
+def read_claims_option(text: str) -> list[str]:
+    """Read the value of --claimed-files: a list, `@FILE` with one claim per line or NUL-terminated names, or `@-` for stdin.
+
+    Reads local files, so it must never be used on input from the network."""
+    if not text.startswith(LIST_PREFIX):
         return split_claims(text)
-    data = _read_list(text.removeprefix(LIST))
+    data = _read_list(text.removeprefix(LIST_PREFIX))
     if b"\0" in data:
         return [write_claim(name) for name in _decoded(data).split("\0") if name]
     lines = _decoded(data.removeprefix(b"\xef\xbb\xbf")).split("\n")
@@ -34,11 +35,11 @@ def told_claims(text: str) -> list[str]:
 
 
 def write_claim(path: str) -> str:
-    """One path as it can be claimed among others, whatever is in its name."""
-    text = shown(path)
+    """Escape a path so that it can be part of a claim list."""
+    text = escape_path(path)
     for separator, escape in _SEPARATORS.items():
         text = text.replace(separator, escape)
-    if text.startswith(LIST):
+    if text.startswith(LIST_PREFIX):
         text = f"\\x40{text[1:]}"
     end = len(text.rstrip())
     start = min(end, len(text) - len(text.lstrip()))
@@ -46,39 +47,43 @@ def write_claim(path: str) -> str:
 
 
 def write_claims(claims: Claims) -> str:
-    """All of them, as a command line takes them."""
+    """Format claims for the command line."""
     renamed = {name for pair in claims.renames.items() for name in pair}
-    renames = [f"{write_claim(old)}{RENAME}{write_claim(new)}" for old, new in claims.renames.items()]
+    renames = [
+        f"{write_claim(old)}{RENAME_SEPARATOR}{write_claim(new)}" for old, new in claims.renames.items()
+    ]
     return ",".join(sorted([*renames, *map(write_claim, claims.files - renamed)]))
 
 
 def read_claims(claims: Iterable[str]) -> Claims:
-    """Trimmed, `./` is nothing; `old.py=>new.py` claims both and says that the rename is meant. What a backslash means
-    is for `settle` to say."""
+    """Parse claims; `old.py=>new.py` claims both files and plans the rename. `resolve_claims` handles backslashes."""
     files: set[str] = set()
     renames: dict[str, str] = {}
     for claim in claims:
-        old, is_rename, new = claim.partition(RENAME)
+        old, is_rename, new = claim.partition(RENAME_SEPARATOR)
         names = [name for part in (old, new) if (name := _normal(part))]
         files.update(names)
         if is_rename:
             if len(names) != 2:
-                raise Invalid(f"The claim {claim.strip()!r} is half a rename.", hint="Write old.py=>new.py.")
+                raise Invalid(
+                    f"The claim {claim.strip()!r} is an incomplete rename.", hint="Write old.py=>new.py."
+                )
             renames[names[0]] = names[1]
     if not files:
-        raise Invalid("No file is claimed.", hint='Say which files changed: --claimed-files "a.py,src/b.py".')
+        raise Invalid("No file is claimed.", hint='List the changed files: --claimed-files "a.py,src/b.py".')
     return Claims(frozenset(files), renames)
 
 
-def settle(claims: Claims, *known: Collection[str]) -> Claims:
-    """A backslash begins an escape as reports have them, or is part of a name, or separates folders: whichever makes a
-    name of the first of these collections that has any of them."""
+def resolve_claims(claims: Claims, *known: Collection[str]) -> Claims:
+    """Resolve backslashes in claims against known paths.
+
+    A backslash may start an escape, be part of a name or separate folders: the first reading that is a known path wins."""
 
     def meant(name: str) -> str:
         if "\\" not in name:
             return name
         apart = _joined(name.replace("\\", "/")) or name
-        names = (unshown(name), name, apart)
+        names = (unescape_path(name), name, apart)
         return next((each for paths in known for each in names if each in paths), apart)
 
     return Claims(
@@ -87,10 +92,12 @@ def settle(claims: Claims, *known: Collection[str]) -> Claims:
 
 
 def _normal(path: str) -> str:
-    """Relative, one way to write it; `..` cannot leave the project."""
+    """Normalize a claimed path; raise Invalid if it is absolute or contains `..`."""
     text = path.strip()
     if text.startswith("/") or ".." in text.replace("\\", "/").split("/"):
-        raise Invalid(f"The claim {text!r} is not inside the project.", hint="Claim relative paths.")
+        raise Invalid(
+            f"The claim {text!r} is outside the project.", hint="Use paths relative to the project."
+        )
     return _joined(text)
 
 
@@ -103,8 +110,8 @@ def _spaces(text: str) -> str:
 
 
 def _valid(claim: str) -> str:
-    """Bytes that are no UTF-8 as escapes: a request is text."""
-    return shown(claim) if any("\ud800" <= sign <= "\udfff" for sign in claim) else claim
+    """Escape bytes that are not UTF-8, as a request is text."""
+    return escape_path(claim) if any("\ud800" <= sign <= "\udfff" for sign in claim) else claim
 
 
 def _read_list(name: str) -> bytes:
@@ -115,13 +122,13 @@ def _read_list(name: str) -> bytes:
             with Path(name).open("rb") as file:
                 data = file.read(MAX_LIST + 1)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "that is no name of a file"
+        why = error.strerror if isinstance(error, OSError) else "it is not a valid file name"
         raise Invalid(
-            f"The list of claims {shown(name)!r} cannot be read: {why}.",
-            hint="--claimed-files @FILE reads the claims from a file, @- from the standard input.",
+            f"Cannot read the list of claims {escape_path(name)!r}: {why}.",
+            hint="--claimed-files @FILE reads claims from a file, @- from standard input.",
         ) from error
     if len(data) > MAX_LIST:
-        raise TooLarge(f"The list of claims has more than {MAX_LIST >> 20} MB.")
+        raise TooLarge(f"The list of claims is larger than {MAX_LIST >> 20} MB.")
     return data
 
 

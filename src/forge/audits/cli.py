@@ -107,15 +107,15 @@ def _run(
     **given: str,
 ) -> bool:
     from forge.audits.auditor import Auditor
-    from forge.audits.claims import told_claims
+    from forge.audits.claims import read_claims_option
+    from forge.audits.display_text import escape_path
+    from forge.audits.engine.registry import split_codes
     from forge.audits.models import AuditRequest
-    from forge.audits.paths import shown
-    from forge.audits.registry import split_codes
 
     request = AuditRequest(
-        claimed_files=None if claimed_files is None else told_claims(claimed_files),
+        claimed_files=None if claimed_files is None else read_claims_option(claimed_files),
         only=split_codes(only),
-        file=None if file is None else shown(file),
+        file=None if file is None else escape_path(file),
         ledger=not no_ledger,
         **given,  # phase, base
     )
@@ -150,8 +150,8 @@ def _print_markdown(report: "AuditReport") -> None:
 
 
 def _print_sarif(report: "AuditReport") -> None:
+    from forge.audits.engine.registry import load_checks
     from forge.audits.formats.sarif import sarif
-    from forge.audits.registry import load_checks
 
     click.echo(json.dumps(sarif(report, load_checks()), indent=2, ensure_ascii=False))
 
@@ -165,9 +165,9 @@ _PRINTERS: dict[str, Callable[["AuditReport"], None]] = {
 
 
 def _explain(code: str) -> bool:
-    from forge.audits.registry import choose, load_checks, split_codes
+    from forge.audits.engine.registry import load_checks, select_checks, split_codes
 
-    for check in choose(load_checks(), split_codes(code)):
+    for check in select_checks(load_checks(), split_codes(code)):
         kind = "blocks" if check.is_blocking else "warns"
         click.echo(f"{check.code} {check.name} ({kind})\n\n{check.why}\n\n{check.docs.strip()}")
         click.echo(f"\nForge proves it on {len(check.fixtures)} examples: forge audit --self-test")
@@ -175,10 +175,10 @@ def _explain(code: str) -> bool:
 
 
 def _self_test(*, as_json: bool) -> bool:
-    from forge.audits.registry import load_checks
-    from forge.audits.selftest import prove
+    from forge.audits.engine.registry import load_checks
+    from forge.audits.engine.self_test import run_self_tests
 
-    proofs = prove(load_checks())
+    proofs = run_self_tests(load_checks())
     if as_json:
         print_json(proofs)
     else:

@@ -17,9 +17,9 @@ from forge.terminal.output import print_json, working
 from forge.terminal.text import clean
 
 if TYPE_CHECKING:
-    from forge.audits.evidence.collecting import Collected
-    from forge.audits.evidence.keys import Keys
-    from forge.audits.evidence.soundness import Soundness
+    from forge.audits.evidence.collector import CollectedEvidence
+    from forge.audits.evidence.proof import FileVerification
+    from forge.audits.evidence.signing_keys import SigningKeys
     from forge.audits.models import AuditRequest
     from forge.audits.snapshot import Snapshot
 
@@ -60,11 +60,11 @@ def evidence(
 
     Exits with 0 when the evidence is good, 1 when a level failed, 2 when nothing could be recorded.
     """
-    from forge.audits.claims import told_claims
+    from forge.audits.claims import read_claims_option
     from forge.audits.models import AuditRequest
 
     with audit_errors():
-        claims = None if claimed_files is None else told_claims(claimed_files)
+        claims = None if claimed_files is None else read_claims_option(claimed_files)
         request = AuditRequest(phase=phase, base=base, claimed_files=claims)
         with working("Looking at the project…") as say:
             collected = _collect(path, request, account, timeout, say)
@@ -77,18 +77,18 @@ def evidence(
 
 def _collect(
     path: Path, request: "AuditRequest", account: dict[str, str], timeout_s: int, say: Callable[[str], None]
-) -> "Collected":
+) -> "CollectedEvidence":
     from forge.audits.auditor import Auditor
-    from forge.audits.evidence.collecting import EvidenceRequest, collect
+    from forge.audits.evidence.collector import EvidenceRequest, collect
     from forge.config import load_settings
-    from forge.sandbox.choice import Sandboxes
     from forge.sandbox.models import Level
-    from forge.workspace.observed_place import find_place
+    from forge.sandbox.sandboxes import Sandboxes
+    from forge.workspace.observed.location import find_repository
 
     auditor = Auditor(data_dir())
     collecting = collect(
         lambda: auditor.open(path, request),
-        find_place(path).root,
+        find_repository(path).root,
         _keys(),
         Sandboxes(Level(load_settings().sandbox_required), hidden=(data_dir(),)),
         EvidenceRequest(account["summary"], account["notes"], account["next_steps"], timeout_s),
@@ -97,7 +97,7 @@ def _collect(
     return asyncio.run(collecting)
 
 
-def _print_run(collected: "Collected") -> None:
+def _print_run(collected: "CollectedEvidence") -> None:
     paint, run = paint_for_terminal(), collected.run
     for level in run.levels:
         click.echo(
@@ -117,7 +117,7 @@ def _print_run(collected: "Collected") -> None:
     )
 
 
-def _print_record(collected: "Collected") -> None:
+def _print_record(collected: "CollectedEvidence") -> None:
     import msgspec
 
     print_json({"run": msgspec.to_builtins(collected.run), "diff_log": msgspec.to_builtins(collected.log)})
@@ -133,13 +133,13 @@ def verify(ctx: click.Context, path: Path, accept: bool, as_json: bool) -> None:
 
     Names each file that is not, and the first entry. Exits with 0 when all is whole, 1 when it is not, 2 when nobody can tell.
     """
-    from forge.audits.evidence.soundness import examine_evidence
+    from forge.audits.evidence.proof import verify_files
 
     with audit_errors():
         if accept:
             _accept(path)
         with _snapshot(path) as (snapshot, _):
-            found = list(examine_evidence(snapshot))
+            found = list(verify_files(snapshot))
     if as_json:
         print_json({one.file: {"entries": one.entries, "problems": list(one.problems)} for one in found})
     else:
@@ -148,10 +148,10 @@ def verify(ctx: click.Context, path: Path, accept: bool, as_json: bool) -> None:
     ctx.exit(0 if all(one.is_whole for one in found) else 1)
 
 
-def _print_soundness(one: "Soundness") -> None:
+def _print_soundness(one: "FileVerification") -> None:
     paint = paint_for_terminal()
     if not one.problems:
-        click.echo(f"{one.file}: {paint('PASS', 'PASS')}  {one.told}")
+        click.echo(f"{one.file}: {paint('PASS', 'PASS')}  {one.summary}")
     for problem in one.problems:
         word = problem.severity.upper()
         name = problem.file or one.file
@@ -161,16 +161,16 @@ def _print_soundness(one: "Soundness") -> None:
 
 def _accept(path: Path) -> None:
     """What this machine remembers gives way; what the records prove by themselves does not."""
-    from forge.audits.evidence.book import verify_book
+    from forge.audits.evidence.evidence_log import verify_log
     from forge.audits.evidence.ledger import LEDGER
     from forge.audits.evidence.proof import RUNS
-    from forge.audits.trust import Trust, seen_at
+    from forge.audits.snapshot import Trust, seen_at
     from forge.errors import Conflict
 
     with _snapshot(path) as (snapshot, root):
         for book in (LEDGER, RUNS):
             where = seen_at(book.records, snapshot.branch, snapshot.head)
-            state = verify_book(book, snapshot.evidence, Trust(snapshot.trust.keys), {}, where)
+            state = verify_log(book, snapshot.evidence, Trust(snapshot.trust.keys), {}, where)
             if state.is_tampered:
                 broken = next(problem for problem in state.problems if problem.severity == "fail")
                 raise Conflict(f"{book.records} cannot be accepted: {broken.message}.", hint=broken.fix)
@@ -226,7 +226,7 @@ def trust(key: str | None, name: str, remove: bool, as_json: bool) -> None:
             raise NotFound("That key was not trusted here.")
 
 
-def _print_keys(keys: "Keys", *, as_json: bool) -> None:
+def _print_keys(keys: "SigningKeys", *, as_json: bool) -> None:
     own = keys.own()
     others = keys.trusted()
     if as_json:
@@ -241,13 +241,13 @@ def _print_keys(keys: "Keys", *, as_json: bool) -> None:
 def _snapshot(path: Path) -> Generator[tuple["Snapshot", Path]]:
     from forge.audits.auditor import Auditor
     from forge.audits.models import AuditRequest
-    from forge.workspace.observed_place import find_place
+    from forge.workspace.observed.location import find_repository
 
     with Auditor(data_dir()).open(path, AuditRequest()) as snapshot:
-        yield snapshot, find_place(path).root
+        yield snapshot, find_repository(path).root
 
 
-def _keys() -> "Keys":
-    from forge.audits.evidence.keys import Keys
+def _keys() -> "SigningKeys":
+    from forge.audits.evidence.signing_keys import SigningKeys
 
-    return Keys(data_dir() / "audit")
+    return SigningKeys(data_dir() / "audit")

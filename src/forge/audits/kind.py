@@ -1,4 +1,4 @@
-"""The run kind `audit`: the tests if they are asked for, the audit, and its line in the ledger, each done once."""
+"""The run kind `audit`: collect evidence if requested, audit, append the result to the ledger."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
+from forge.audits.audit_targets import AuditTarget, AuditTargets
+from forge.audits.auditor_loader import AuditorLoader
+from forge.audits.engine.registry import select_checks
 from forge.audits.models import (
     AuditFinished,
     AuditRecorded,
@@ -16,33 +19,30 @@ from forge.audits.models import (
     AuditStarted,
     CheckResult,
 )
-from forge.audits.places import Place, Places
 from forge.audits.project import Governance
-from forge.audits.proving import ProvenAuditor
-from forge.audits.registry import choose
-from forge.audits.telling import TOLD, fold_report, summarize, tell
+from forge.audits.report_events import REPORT_EVENT_TYPES, fold_report, result_events, summarize
 from forge.errors import ForgeError, Internal
 from forge.events.log import EventLog
 from forge.events.models import EventData
 from forge.runs.attempt import StepInfo
 from forge.runs.context import RunContext
-from forge.runs.journal import Told, run_stream
+from forge.runs.journal import StepResult, run_stream
 from forge.runs.kinds import RunKind
-from forge.sandbox.choice import Sandboxes
-from forge.store.engine import Store
-from forge.workspace.observed_place import find_place
+from forge.sandbox.sandboxes import Sandboxes
+from forge.store.database import Store
+from forge.workspace.observed.location import find_repository
 
 if TYPE_CHECKING:
-    from forge.audits.auditor import Audited
+    from forge.audits.auditor import CompletedAudit
 
 KIND = "audit"
 MAX_EVENTS = 100_000
-AT_ONCE = 2
-"""Audits side by side in one process: each takes a thread and what it can get of the processors."""
+MAX_CONCURRENT = 2
+"""Concurrent audits per process; each uses a thread and several worker processes."""
 
 
 class AuditInput(BaseModel):
-    """Pinned when the run starts."""
+    """The input of the run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -56,12 +56,12 @@ class AuditInput(BaseModel):
 
 @dataclass(frozen=True)
 class AuditKind:
-    auditor: ProvenAuditor
-    places: Places
+    auditor: AuditorLoader
+    targets: AuditTargets
     events: EventLog
     database: Store
     sandboxes: Sandboxes
-    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT))
 
     def kind(self) -> RunKind[AuditInput]:
         return RunKind(KIND, AuditInput, self.run, title=_title)
@@ -76,30 +76,32 @@ class AuditKind:
         return audited["summary"]
 
     async def _collect(self, step: StepInfo, given: AuditInput) -> dict[str, str]:
-        """Tests that were interrupted are run again: a record is of one run, from its beginning to its end."""
-        from forge.audits.evidence.collecting import CONTRACTS, EvidenceRequest, collect
+        """Run the tests and record evidence. Interrupted tests run again from the start."""
+        from forge.audits.evidence.collector import CONTRACTS, EvidenceRequest, collect
 
-        place, proven = await self._place(step, given), await self.auditor.get()
-        found = await asyncio.to_thread(find_place, place.path, place.git_dir)
+        place, proven = await self._target(step, given), await self.auditor.get()
+        found = await asyncio.to_thread(find_repository, place.path, place.git_dir)
         collected = await collect(
             lambda: proven.auditor.open(place.path, given.request, git_dir=place.git_dir),
             found.root,
             proven.auditor.keys,
             self.sandboxes,
-            EvidenceRequest(given.summary, contracts=choose(proven.checks, CONTRACTS)),
+            EvidenceRequest(given.summary, contracts=select_checks(proven.checks, CONTRACTS)),
         )
         return {level.name.value: level.status.value for level in collected.run.levels}
 
-    async def _audit(self, step: StepInfo, given: AuditInput) -> Told:
-        """Told check by check. When its process dies it is done again, and `audit.started` says so."""
+    async def _audit(self, step: StepInfo, given: AuditInput) -> StepResult:
+        """Audit and publish each result. After a crash the step runs again, with a new `audit.started`."""
         proven = await self.auditor.get()
         request = given.request.model_copy(update={"ledger": False})
         codes = proven.codes(request)
-        teller = _Teller(lambda *facts: self._tell(step, *facts))
-        async with self.turns:
-            place = await self._place(step, given)  # only now: waiting for a turn may have taken long
+        publisher = _ResultPublisher(lambda *facts: self._append_events(step, *facts))
+        async with self.slots:
+            place = await self._target(
+                step, given
+            )  # resolved late, as waiting for the semaphore may take long
             started = AuditStarted(project=place.name, phase=request.phase, base=request.base, checks=codes)
-            await self._tell(step, started)
+            await self._append_events(step, started)
             try:
                 audited = await asyncio.to_thread(
                     proven.auditor.run,
@@ -107,10 +109,10 @@ class AuditKind:
                     request,
                     git_dir=place.git_dir,
                     place="" if place.git_dir else str(place.path),
-                    on_result=teller.on_result,
+                    on_result=publisher.on_result,
                 )
             finally:
-                teller.stop()
+                publisher.stop()
         asked = {"project": place.name, "only": codes if request.only else [], "file": request.file}
         summary = summarize(audited.report).model_copy(update=asked)
         value = {
@@ -120,54 +122,58 @@ class AuditKind:
             "changed": [_written(path) for path in audited.changed],
         }
         claims = audited.report.claimed_files
-        return Told(value, (AuditFinished(summary=summary, claimed_files=claims),))
+        return StepResult(value, (AuditFinished(summary=summary, claimed_files=claims),))
 
-    async def _append(self, step: StepInfo, given: AuditInput, told: dict[str, Any]) -> Told:
-        """A ledger that takes no entry takes nothing away from the report: why it did not is said beside it."""
-        from forge.audits.auditor import Audited
+    async def _append(self, step: StepInfo, given: AuditInput, audit_output: dict[str, Any]) -> StepResult:
+        """Append the audit to the ledger. A failure is recorded in the result and does not fail the run."""
+        from forge.audits.auditor import CompletedAudit
 
         report = await self.report(step.run_id)
         if report is None:
-            raise Internal("The log of this run has lost its audit.")
-        changed = tuple(_read(path) for path in told["changed"])
+            raise Internal("The events of this run contain no finished audit.")
+        changed = tuple(_read(path) for path in audit_output["changed"])
         entry, problem = None, None
         try:
-            entry = await self._record(step, given, Audited(report, Governance(*told["governance"]), changed))
+            entry = await self._record(
+                step, given, CompletedAudit(report, Governance(*audit_output["governance"]), changed)
+            )
         except ForgeError as error:
             problem = f"{error.message} {error.hint}" if error.hint else error.message
         value = {"ledger_entry": entry, "ledger_problem": problem}
-        return Told(value, (AuditRecorded(entry=entry, problem=problem),))
+        return StepResult(value, (AuditRecorded(entry=entry, problem=problem),))
 
-    async def _record(self, step: StepInfo, given: AuditInput, audited: "Audited") -> int:
-        """The key keeps a step that is repeated from leaving a second entry."""
-        place, proven = await self._place(step, given), await self.auditor.get()
+    async def _record(self, step: StepInfo, given: AuditInput, audited: "CompletedAudit") -> int:
+        """Append the audit. The step key makes it idempotent."""
+        place, proven = await self._target(step, given), await self.auditor.get()
         return await asyncio.to_thread(
             proven.auditor.record, place.path, audited, git_dir=place.git_dir, key=step.key
         )
 
     async def report(self, run_id: str) -> AuditReport | None:
         async with self.database.read() as tx:
-            events = await self.events.read(tx, run_stream(run_id), limit=MAX_EVENTS, types=TOLD)
+            events = await self.events.read(
+                tx, run_stream(run_id), limit=MAX_EVENTS, types=REPORT_EVENT_TYPES
+            )
         return fold_report(events)
 
-    async def _place(self, step: StepInfo, given: AuditInput) -> Place:
-        """Looked at again: what was allowed when the run began may be a link to elsewhere now."""
-        return await self.places.find(step.account_id, workspace_id=given.workspace_id, path=given.path)
+    async def _target(self, step: StepInfo, given: AuditInput) -> AuditTarget:
+        """Resolve the target again, as a link may have changed since the run started."""
+        return await self.targets.find(step.account_id, workspace_id=given.workspace_id, path=given.path)
 
-    async def _tell(self, step: StepInfo, *facts: EventData) -> None:
+    async def _append_events(self, step: StepInfo, *facts: EventData) -> None:
         async with self.database.begin() as tx:
             await self.events.append(tx, run_stream(step.run_id), *facts)
 
 
 class _Stopped(Exception):
-    """Ends an audit in its thread, whose run has ended before it."""
+    """Stops the audit thread after its run ended."""
 
 
-class _Teller:
-    """Hears results in the audit's thread and has each told by the event loop before the audit goes on."""
+class _ResultPublisher:
+    """Publishes results from the audit thread on the event loop, and blocks the audit until each is stored."""
 
-    def __init__(self, say: Callable[..., Awaitable[None]]) -> None:
-        self._say = say
+    def __init__(self, publish: Callable[..., Awaitable[None]]) -> None:
+        self._publish = publish
         self._loop = asyncio.get_running_loop()
         self._is_stopped = Flag()
 
@@ -175,11 +181,11 @@ class _Teller:
         if self._is_stopped.is_set():
             raise _Stopped
 
-        async def say() -> None:
+        async def publish() -> None:
             if not self._is_stopped.is_set():
-                await self._say(*tell(result))
+                await self._publish(*result_events(result))
 
-        asyncio.run_coroutine_threadsafe(say(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(publish(), self._loop).result()
 
     def stop(self) -> None:
         self._is_stopped.set()
@@ -191,7 +197,7 @@ def _title(given: AuditInput) -> str:
 
 
 def _written(path: str) -> str:
-    """Any bytes can be a name; a database takes only characters."""
+    """Encode a path with arbitrary bytes as text that any database can store."""
     return path.encode("utf-8", "surrogateescape").decode("latin-1")
 
 

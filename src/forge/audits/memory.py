@@ -1,4 +1,4 @@
-"""A snapshot made of a few strings: for fixtures, for tests, for trying a check out. No disk, no git."""
+"""Build a snapshot from strings, for fixtures and tests, without disk or git."""
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -6,12 +6,21 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeVar
 
-from forge.audits.analysis import Analyzer
-from forge.audits.claims import read_claims, settle
-from forge.audits.paths import shown
+from forge.audits.claims import read_claims, resolve_claims
+from forge.audits.display_text import escape_path
 from forge.audits.project import CONFIG, EVIDENCE_FILES, find_governance, read_project
-from forge.audits.snapshot import AddedLine, Change, ChangeKind, Claims, Entry, Kind, Snapshot, Tree
-from forge.audits.trust import Trust
+from forge.audits.snapshot import (
+    AddedLine,
+    Analyzer,
+    Change,
+    ChangeKind,
+    Claims,
+    Entry,
+    Kind,
+    Snapshot,
+    Tree,
+    Trust,
+)
 from forge.kernel.hashing import hash_bytes, hash_json
 
 T = TypeVar("T")
@@ -34,12 +43,12 @@ class MemoryTree:
 
 @dataclass(frozen=True)
 class MemoryCommits:
-    """`log` is HEAD and what came before it, newest first."""
+    """A history in memory. `log` lists HEAD and its ancestors, newest first."""
 
     log: Sequence[str] = (HEAD,)
     files: Mapping[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
     changes: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """Paths by commit; a commit that is not told of changed `app.py`."""
+    """Changed paths by commit; by default a commit changes `app.py`."""
 
     def find(self, commit: str) -> str | None:
         return next((known for known in self.log if known.startswith(commit)), None)
@@ -57,8 +66,8 @@ class MemoryCommits:
         return self.files.get((commit, path))
 
 
-class PlainDesk:
-    """Remembers nothing, works alone."""
+class UncachedAnalyses:
+    """Runs analyzers in this process, without a cache."""
 
     def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]:
         return {entry.path: analyzer(entry.suffix, tree.read(entry.path)) for entry in entries}
@@ -74,7 +83,7 @@ def snapshot_of(
     unmerged: Sequence[str] = (),
     phase: str = "Phase 1",
 ) -> Snapshot:
-    """`base` is what was there before (nothing, unless told); what differs are the changes. Renames are exact only."""
+    """Build a snapshot. `base` has the previous files; the differences are the changes. Only exact renames are detected."""
     now, before = _contents(files), _contents(base or {})
     governance = find_governance(set(now))
     folder = governance.evidence
@@ -95,16 +104,16 @@ def snapshot_of(
         evidence=evidence,
         trust=trust or Trust(),
         phase=phase,
-        claims=settle(read_claims(claims), before.keys() | now.keys())
+        claims=resolve_claims(read_claims(claims), before.keys() | now.keys())
         if claims is not None and not isinstance(claims, Claims)
         else claims,
         today=TODAY,
-        desk=PlainDesk(),
+        analyses=UncachedAnalyses(),
     )
 
 
 def tree_id(contents: Mapping[str, bytes]) -> str:
-    return hash_json({shown(path): hash_bytes(data) for path, data in contents.items()})
+    return hash_json({escape_path(path): hash_bytes(data) for path, data in contents.items()})
 
 
 def _contents(files: Files) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""What an audit says: the same object in the library, the terminal, the API, the ledger and the web."""
+"""The audit report, request and events, shared by the library, terminal, API, ledger and web."""
 
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -14,9 +14,9 @@ class Verdict(StrEnum):
     WARN = "WARN"
     FAIL = "FAIL"
     ERROR = "ERROR"
-    """Nobody can tell. Counts as bad as FAIL: what was not looked at is not fine."""
+    """The check could not run. Counts as FAIL, as nothing is known about the project."""
     SKIP = "SKIP"
-    """There was nothing to look at, and the detail says why. Neither good nor bad."""
+    """There was nothing to check; the detail says why. Neither pass nor fail."""
 
     @property
     def blocks(self) -> bool:
@@ -24,14 +24,14 @@ class Verdict(StrEnum):
 
 
 class Severity(StrEnum):
-    """What a finding does to the verdict of its check."""
+    """The effect of a finding on the verdict of its check."""
 
     FAIL = "fail"
     ERROR = "error"
-    """Something could not be examined: broken, too large, unreadable."""
+    """Something could not be examined because it is broken, too large or unreadable."""
     WARN = "warn"
     NOTE = "note"
-    """Said, and nothing more."""
+    """Informational only."""
 
 
 def _to_the_second(at: datetime) -> str:
@@ -42,7 +42,7 @@ Timestamp = Annotated[datetime, PlainSerializer(_to_the_second, return_type=str,
 
 
 class Known(BaseModel):
-    """A finding the project has accepted for now: it is shown and does not block."""
+    """An accepted finding: it is shown but does not block."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -57,21 +57,21 @@ class Finding(BaseModel):
     check: str
     """The code of its check, such as A4."""
     rule: str
-    """What kind of finding it is among its check's, such as `forbidden-import`."""
+    """The rule of the check that it violates, such as `forbidden-import`."""
     severity: Severity
     path: str | None
-    """Relative to the project; bytes that are no UTF-8 are escaped. None when it is about the whole project."""
+    """Relative to the project; bytes that are not UTF-8 are escaped. None if it is about the whole project."""
     line: int | None
     end_line: int | None
     excerpt: str | None
-    """The line it is about. Never a secret: those are masked."""
+    """The source line, with secrets masked."""
     message: str
     why: str
     fix: str
     reproduce: str
-    """The command that finds this and nothing else."""
+    """The command that reports only this finding."""
     fingerprint: str
-    """The same for the same finding, even when lines above it come and go."""
+    """Identifies the finding even if lines above it are added or removed."""
     known: Known | None = None
 
 
@@ -83,16 +83,16 @@ class CheckResult(BaseModel):
     result: Verdict
     detail: str
     is_blocking: bool
-    """Whether a FAIL of it fails the audit; an ERROR always does."""
+    """Whether a FAIL fails the audit; an ERROR always does."""
     findings: list[Finding]
     examined: int
     unit: str
-    """What was counted: files, imports, added lines…"""
+    """What `examined` counts: files, imports, added lines…"""
     duration_ms: int
 
 
 class AuditReport(BaseModel):
-    """One audit of one state of a project."""
+    """The report of an audit."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -101,18 +101,18 @@ class AuditReport(BaseModel):
     overall: Verdict
     """PASS or FAIL."""
     checks: list[CheckResult]
-    """A1 to A9, and a team's own checks that block."""
+    """A1 to A9, and the team's own blocking checks."""
     warnings: list[CheckResult]
     project: str
-    """The name of the folder."""
+    """The name of the project folder."""
     branch: str | None
     head: str | None
     base: str | None
-    """What the changes were counted from: a full commit id, or None for the beginning of time."""
+    """The full id of the commit that changes are counted from, or None if everything is new."""
     tree: str
-    """The hash of what was audited, evidence aside."""
+    """The hash of the audited files, without the evidence files."""
     claimed_files: list[str] | None
-    """None when nobody made a claim."""
+    """None if no claim was made."""
     changed_files: int
     duration_ms: int
 
@@ -123,25 +123,25 @@ class AuditReport(BaseModel):
 
 MAX_PATH = 4096
 Line = Annotated[str, Field(pattern=r"^[^\x00]*$")]
-"""What no path, revision or database can hold is refused before it gets there."""
+"""NUL is rejected because no path, revision or database can contain it."""
 
 
 class AuditRequest(BaseModel):
-    """What somebody wants to know."""
+    """The options of an audit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     phase: Line = Field(default="unknown", min_length=1, max_length=200)
     claimed_files: list[Annotated[Line, Field(max_length=MAX_PATH)]] | None = None
-    """None: nobody says which files the change is about, and the scope is not checked."""
+    """The files the change is meant to touch. None: the scope (A1) is not checked."""
     base: Line | None = Field(default=None, min_length=1, max_length=200)
-    """Any revision; None is the last commit, so that what is not committed is the change."""
+    """Any revision. None: the last commit, so that the uncommitted changes are audited."""
     only: list[Line] = Field(default=[], max_length=400)
-    """Codes of checks; all when empty."""
+    """Codes of the checks to run; all if empty."""
     file: Line | None = Field(default=None, max_length=MAX_PATH)
-    """Leave the findings about other files away."""
+    """Report only findings about this file."""
     ledger: bool = True
-    """Append the result to the project's ledger. A part of an audit is not: nobody could tell it from a whole one."""
+    """Append the result to the project's ledger. An audit with `only` or `file` is never appended."""
 
     @property
     def is_recorded(self) -> bool:
@@ -149,19 +149,19 @@ class AuditRequest(BaseModel):
 
 
 class NewAudit(AuditRequest):
-    """Audit a workspace or a folder of the server; with neither, the folder the server was started in."""
+    """Audit a workspace or a folder of the server. Default: the folder the server was started in."""
 
     workspace_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]{1,64}$")
     path: Line | None = Field(default=None, min_length=1, max_length=MAX_PATH)
-    """Inside one of the allowed roots; one that is relative begins where the server was started."""
+    """A folder inside one of the allowed roots. A relative path starts at the server's start folder."""
     evidence: bool = False
-    """Run the project's tests in the sandbox first, and record what came of it."""
+    """Run the project's tests in the sandbox first and record the result as evidence."""
     summary: Line = Field(default="", max_length=10_000)
-    """What the change is for: the beginning of the diff log that is recorded with the tests."""
+    """What the change is for; recorded in the diff log."""
 
 
 class CheckSummary(BaseModel):
-    """A check's result with its findings counted."""
+    """The result of a check, with the number of findings instead of the findings."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -171,11 +171,11 @@ class CheckSummary(BaseModel):
     detail: str
     findings: int
     known: int
-    """Those among them that are accepted for now."""
+    """The number of accepted findings."""
 
 
 class AuditSummary(BaseModel):
-    """What a run keeps of its audit; `GET /audit/run?run_id=…` has the whole report."""
+    """The output of an audit run. `GET /audit/run?run_id=…` returns the whole report."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -192,28 +192,28 @@ class AuditSummary(BaseModel):
     changed_files: int
     duration_ms: int
     only: list[str] = []
-    """The checks that were asked for; empty when it was all of them. A PASS of some is no PASS of the project."""
+    """The requested checks; empty for all. A PASS of some checks is not a PASS of the project."""
     file: str | None = None
-    """The one file whose findings were asked for."""
+    """The only file whose findings were requested."""
     ledger_entry: int | None = None
-    """The number of its entry in the project's ledger."""
+    """The number of the entry in the project's ledger."""
     ledger_problem: str | None = None
-    """Why it should have an entry and has none. The report counts all the same."""
+    """Why the ledger entry is missing. The report is valid nonetheless."""
 
 
 class AuditStarted(EventData):
-    """An audit begins, or begins again after its worker died: what was said of its checks before counts no more."""
+    """An audit started, or restarted after its worker died; earlier check results of the run are void."""
 
     type: ClassVar[str] = "audit.started"
     project: str
     phase: str
     base: str | None
-    """As it was asked for; null is the last commit."""
+    """The requested base; null for the last commit."""
     checks: list[str]
 
 
 class AuditChecked(EventData):
-    """A check has ended. It has at most 200 findings here; `audit.findings` brings more of them, in order."""
+    """A check finished. The event has at most 200 findings; `audit.findings` events contain the rest, in order."""
 
     type: ClassVar[str] = "audit.check"
     result: CheckResult
@@ -221,7 +221,7 @@ class AuditChecked(EventData):
 
 
 class AuditFound(EventData):
-    """More findings of a check that has just ended."""
+    """More findings of the check that finished last."""
 
     type: ClassVar[str] = "audit.findings"
     code: str
@@ -229,7 +229,7 @@ class AuditFound(EventData):
 
 
 class AuditFinished(EventData):
-    """All checks have ended, and this is what they come to."""
+    """All checks finished; the event has the overall result."""
 
     type: ClassVar[str] = "audit.finished"
     summary: AuditSummary
@@ -237,7 +237,7 @@ class AuditFinished(EventData):
 
 
 class AuditRecorded(EventData):
-    """The audit has its entry in the project's ledger, or has none and this is why."""
+    """The audit was appended to the project's ledger, or could not be, with the reason."""
 
     type: ClassVar[str] = "audit.recorded"
     entry: int | None
@@ -248,13 +248,13 @@ EVENTS: tuple[type[EventData], ...] = (AuditStarted, AuditChecked, AuditFound, A
 
 
 class AuditRoots(BaseModel):
-    """Which folders of the server may be audited."""
+    """The folders of the server that may be audited."""
 
     model_config = ConfigDict(frozen=True)
 
     roots: list[str]
-    """Whatever is inside one of these."""
+    """Any folder inside one of these may be audited."""
     projects: list[str]
-    """The repositories that these are or that lie directly in them: at most 200, for somebody to choose from."""
+    """Repositories that are a root or directly inside one, at most 200."""
     start: str | None
-    """What is audited when nothing is named; null when something has to be."""
+    """The folder that is audited by default; null if a path or workspace is required."""

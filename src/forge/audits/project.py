@@ -1,4 +1,4 @@
-"""What a project says about itself: `forge.json`, and where its contracts and evidence are."""
+"""Read forge.json, and find the folder of contracts and evidence."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forge.kernel.misfit import first_misfit
-from forge.workspace.pattern import Glob
+from forge.kernel.validation import first_problem
+from forge.workspace.filesystem.pattern import Glob
 
 CONFIG = "forge.json"
 _MAX_SHOWN = 200
@@ -21,7 +21,7 @@ EVIDENCE_FILES = (
     "diff_log.md",
     "diff_log.json",
 )
-"""Written by Forge, and free to change: what is in them is proven by signatures, not by being claimed."""
+"""Files that Forge writes. They may change without a claim, as their content is signed."""
 
 
 Language = Literal["python", "typescript", "javascript", "go"]
@@ -48,20 +48,20 @@ class Frontend(BaseModel):
 
 
 class AuditSettings(BaseModel):
-    """What a project may say about its own audits."""
+    """The `audit` settings in forge.json."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     first_party: list[str] = []
-    """Import names that are the project's own although no file shows it (generated code)."""
+    """Import names that are the project's own although no file defines them, such as generated code."""
     import_names: dict[str, str] = {}
-    """Which package an import comes from, where nobody could guess: `{"cv2": "opencv-python"}`."""
+    """Maps import names to packages, such as `{"cv2": "opencv-python"}`."""
     ignore: list[str] = []
-    """Globs of files that A4, A9, W1 and W3 leave alone: vendored and generated code."""
+    """Globs of files that A4, A9, W1 and W3 skip, such as vendored and generated code."""
     most_changed_lines: int | None = Field(default=None, gt=0)
     """A2 fails when a change is larger."""
     spec: str | None = None
-    """The OpenAPI document W3 compares with, if there is no `physics.yaml`."""
+    """The OpenAPI document for W3, if there is no `physics.yaml`."""
 
 
 class ForgeJson(BaseModel):
@@ -77,12 +77,12 @@ class ForgeJson(BaseModel):
 class Project:
     config: ForgeJson
     is_configured: bool
-    """There is a forge.json."""
+    """Whether forge.json exists."""
     problem: str | None
-    """Why it cannot be read. Checks that depend on it are ERROR then, never PASS."""
+    """Why forge.json cannot be read. Checks that depend on it are an ERROR then."""
 
     def ignores(self, path: str) -> bool:
-        """Whether `audit.ignore` leaves this file alone."""
+        """Return whether `audit.ignore` matches this file."""
         return any(glob.matches(path) for glob in self._ignored)
 
     @cached_property
@@ -91,7 +91,7 @@ class Project:
 
 
 def read_project(data: bytes | None) -> Project:
-    """From the content of forge.json; None when there is none."""
+    """Parse forge.json; `data` is None if the file does not exist."""
     if data is None:
         return Project(ForgeJson(), is_configured=False, problem=None)
     try:
@@ -101,21 +101,23 @@ def read_project(data: bytes | None) -> Project:
     except ValidationError as error:
         return Project(ForgeJson(), is_configured=True, problem=_explain(error))
     if (bad := next((glob for glob in config.audit.ignore if not _is_glob(glob)), None)) is not None:
-        problem = f"{CONFIG}: audit.ignore: {bad[:_MAX_SHOWN]!r} is no glob"
+        problem = f"{CONFIG}: audit.ignore: {bad[:_MAX_SHOWN]!r} is not a valid glob"
         return Project(ForgeJson(), is_configured=True, problem=problem)
     return Project(config, is_configured=True, problem=None)
 
 
 def _explain(error: ValidationError) -> str:
-    misfit = first_misfit(error)
+    misfit = first_problem(error)
     where = ".".join(str(part)[:_MAX_SHOWN] for part in misfit.path)
     if misfit.kind == "extra_forbidden":
-        return f"{CONFIG}: {where!r} is no key; audit knows {', '.join(AuditSettings.model_fields)}"
+        return (
+            f"{CONFIG}: unknown key {where!r}; the keys of audit are {', '.join(AuditSettings.model_fields)}"
+        )
     return f"{CONFIG}: {where + ': ' if where else ''}{misfit.message}"
 
 
 def _is_glob(text: str) -> bool:
-    """A bracket that nothing closes stands for itself elsewhere; here somebody meant more by it."""
+    """Return whether a glob is valid. An unclosed bracket, which globs usually take literally, is rejected as a typo."""
     try:
         Glob(text)
     except ValueError:
@@ -131,10 +133,10 @@ def _is_glob(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Governance:
-    """The folder of contracts and evidence: `Forge`, or the project itself where `Contracts/` lies at its top."""
+    """The folder of contracts and evidence: `Forge`, or the project root if it contains `Contracts/`."""
 
     folder: str
-    """Relative to the project; empty for the project itself."""
+    """Relative to the project; empty for the project root."""
     exists: bool
 
     def path(self, *names: str) -> str:
@@ -158,7 +160,7 @@ class Governance:
 
 
 def find_governance(paths: set[str]) -> Governance:
-    """From the paths of the project's files (folders are not asked for: git has none)."""
+    """Find the governance folder from the file paths."""
 
     def has(folder: str) -> bool:
         return any(path.startswith(f"{folder}/") for path in paths)

@@ -1,4 +1,4 @@
-"""The snapshot of a real repository: what git and the disk have, as the value that checks look at."""
+"""Build a snapshot from a git repository."""
 
 import os
 import stat
@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar, overload
 
-from forge.audits.claims import settle
-from forge.audits.paths import shown
+from forge.audits.claims import resolve_claims
+from forge.audits.display_text import escape_path
 from forge.audits.project import (
     CONFIG,
     EVIDENCE_FILES,
@@ -23,21 +23,21 @@ from forge.audits.project import (
 from forge.audits.snapshot import (
     MAX_BYTES,
     AddedLine,
+    Analyses,
     Change,
     ChangeKind,
     Claims,
-    Desk,
     Entry,
     Kind,
     Snapshot,
+    Trust,
 )
-from forge.audits.trust import Trust
 from forge.errors import Invalid
-from forge.workspace.beneath import READ, Beneath
-from forge.workspace.observed import Observed, observe
-from forge.workspace.observed_diff import NewLine, ObservedChange
-from forge.workspace.observed_git import name_of
-from forge.workspace.paths import ProtectedNames
+from forge.workspace.filesystem.beneath import READ, Beneath
+from forge.workspace.filesystem.paths import ProtectedNames
+from forge.workspace.observed.git_process import name_of
+from forge.workspace.observed.observed_repository import ObservedRepository, observe
+from forge.workspace.observed.tree_changes import NewLine, ObservedChange
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ _CHANGES = {
 
 
 class EvidenceRefused(Invalid):
-    """A file of evidence that is not one: believing nothing was there would be worse."""
+    """An evidence file that is not a regular file. Treating it as missing would hide the problem."""
 
 
 @contextmanager
@@ -67,15 +67,17 @@ def open_snapshot(  # noqa: PLR0913
     path: Path,
     *,
     trust: Trust,
-    desk: Desk,
+    analyses: Analyses,
     today: date,
     base: str | None = None,
     claims: Claims | None = None,
     phase: str = "unknown",
     git_dir: Path | None = None,
 ) -> Generator[Snapshot]:
-    """The project a path lies in. Changes are counted from `base`, or else from HEAD; before the first commit
-    everything is new. `git_dir` is where its history is, when that is not in the project itself."""
+    """Open the snapshot of the project that contains a path.
+
+    Changes are counted from `base` or else from HEAD; before the first commit everything is new. `git_dir` is the git
+    directory, if it is outside the project."""
     with observe(path, git_dir=git_dir) as observed:
         start = observed.head if base is None else observed.resolve(base)
         changes = observed.changes(start or observed.empty_tree)
@@ -83,7 +85,7 @@ def open_snapshot(  # noqa: PLR0913
         governance = _find_governance(observed.root, tree.entries)
         evidence = {governance.path("evidence", name) for name in EVIDENCE_FILES}
         yield Snapshot(
-            name=shown(observed.root.name) or "/",
+            name=escape_path(observed.root.name) or "/",
             tree=tree,
             tree_id=observed.tree_without(evidence & tree.entries.keys()),
             head=observed.head,
@@ -101,14 +103,15 @@ def open_snapshot(  # noqa: PLR0913
             evidence=_read_evidence(observed.root, governance),
             trust=trust,
             phase=phase,
-            claims=claims and settle(claims, {name for one in changes for name in one.paths}, tree.entries),
+            claims=claims
+            and resolve_claims(claims, {name for one in changes for name in one.paths}, tree.entries),
             today=today,
-            desk=desk,
+            analyses=analyses,
         )
 
 
 class RepositoryTree:
-    def __init__(self, observed: Observed) -> None:
+    def __init__(self, observed: ObservedRepository) -> None:
         self._observed = observed
 
     @property
@@ -130,7 +133,7 @@ class RepositoryTree:
 
 
 class _Lazy(Sequence[T]):
-    """Made when somebody asks: most checks do not."""
+    """A sequence computed on first use, as most checks do not need it."""
 
     def __init__(self, make: Callable[[], Iterable[T]]) -> None:
         self._make = make
@@ -170,7 +173,7 @@ def _change(each: ObservedChange) -> Change:
 
 
 def _find_governance(root: Path, entries: Mapping[str, Entry]) -> Governance:
-    """Evidence counts where it lies, also when git ignores all of it."""
+    """Find the governance folder; an evidence folder counts even if git ignores it."""
     governance = find_governance({path for path in entries if path.startswith(_GOVERNED)})
     if governance.exists or not _is_folder(root / governance.evidence):
         return governance
@@ -206,7 +209,7 @@ def _read_evidence(root: Path, governance: Governance) -> dict[str, bytes]:
         except OSError as error:
             raise EvidenceRefused(
                 f"{path} cannot be read as evidence: {error.strerror}.",
-                hint="Evidence is a regular file in a regular folder; a link is not followed.",
+                hint="Evidence must be a regular file in a regular folder; links are not followed.",
             ) from error
         found[name] = _read_regular(descriptor, path)
     return found
@@ -215,12 +218,12 @@ def _read_evidence(root: Path, governance: Governance) -> dict[str, bytes]:
 def _read_regular(descriptor: int, path: str) -> bytes:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise EvidenceRefused(f"{path} is not a regular file.", hint="Remove it, and audit again.")
+        raise EvidenceRefused(f"{path} is not a regular file.", hint="Remove it and audit again.")
     with os.fdopen(descriptor, "rb") as file:
         data = file.read(MAX_EVIDENCE + 1)
     if len(data) > MAX_EVIDENCE:
         raise EvidenceRefused(
-            f"{path} has more than {MAX_EVIDENCE >> 20} MB.",
-            hint="Begin a new one, and keep the old elsewhere.",
+            f"{path} is larger than {MAX_EVIDENCE >> 20} MB.",
+            hint="Move the file elsewhere and start a new one.",
         )
     return data

@@ -1,4 +1,4 @@
-"""The HTTP of audits, at the path the product documents name. Translates only."""
+"""HTTP routes of audits, under `/audit` without the API prefix."""
 
 from typing import Annotated
 
@@ -6,8 +6,8 @@ from fastapi import APIRouter, Depends, Query, Request, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.audits.claims import split_claims
+from forge.audits.engine.registry import split_codes
 from forge.audits.models import AuditReport, AuditRoots, Line, NewAudit
-from forge.audits.registry import split_codes
 from forge.audits.service import Audits
 from forge.errors import Invalid
 from forge.http.caller import Reader, Writer
@@ -20,11 +20,13 @@ Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 
 class AuditQuery(BaseModel):
-    """An audit in an address: lists are written with commas, and what is longer than an address can be is posted."""
+    """Query parameters of an audit. Lists are comma-separated; use POST for longer requests."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    run_id: Id | None = Field(default=None, description="The report of this audit, instead of a new one.")
+    run_id: Id | None = Field(
+        default=None, description="Return the report of this audit instead of running a new one."
+    )
     workspace_id: Id | None = None
     path: Line | None = Field(
         default=None, min_length=1, max_length=2048, description="A folder on the server."
@@ -33,7 +35,7 @@ class AuditQuery(BaseModel):
     phase: Line = Field(default="unknown", min_length=1, max_length=200)
     base: Line | None = Field(default=None, min_length=1, max_length=200)
     only: Line | None = Field(
-        default=None, max_length=640, description="Codes of checks: `A4,A9`. All without it."
+        default=None, max_length=640, description="Codes of the checks to run, such as `A4,A9`. Default: all."
     )
     file: Line | None = Field(default=None, max_length=2048, description="Only findings about this file.")
 
@@ -59,7 +61,7 @@ Service = Annotated[Audits, Depends(_audits)]
 
 @router.post("/run", status_code=status.HTTP_201_CREATED)
 async def start_audit(caller: Writer, audits: Service, body: NewAudit) -> Envelope[Run]:
-    """Audit a project as a run of its own: follow `run:<id>`. `_links.report` has the report in the end."""
+    """Start an audit run. Follow the stream `run:<id>`; `_links.report` is the address of the report."""
     run = await audits.start(caller.account_id, body)
     return reply(run, **_links(run.id))
 
@@ -68,18 +70,18 @@ async def start_audit(caller: Writer, audits: Service, body: NewAudit) -> Envelo
 async def read_audit(
     caller: Reader, audits: Service, query: Annotated[AuditQuery, Query()]
 ) -> Envelope[AuditReport]:
-    """Audit a project and wait for the report, or read that of an earlier run. Nothing goes into a ledger."""
+    """Audit a project and wait for the report, or read the report of an earlier run. Never writes to a ledger."""
     if query.run_id is None:
         run, report = await audits.wait(caller.account_id, query.audit())
         return reply(report, **_links(run.id))
     if query.model_fields_set != {"run_id"}:
-        raise Invalid("A run is what it was: ask for nothing else with run_id.", field="run_id")
+        raise Invalid("run_id cannot be combined with other parameters.", field="run_id")
     return reply(await audits.report(caller.account_id, query.run_id), **_links(query.run_id))
 
 
 @router.get("/roots")
 async def read_roots(_: Reader, audits: Service) -> Envelope[AuditRoots]:
-    """Which folders of the server may be audited, and the projects that are found there."""
+    """List the folders of the server that may be audited, and the projects in them."""
     return reply(await audits.roots())
 
 

@@ -1,4 +1,4 @@
-"""What people can do with audits: start one, wait for one, read the report of one."""
+"""Start audits, wait for them and read their reports."""
 
 import asyncio
 
@@ -16,10 +16,10 @@ from forge.errors import (
     Unavailable,
 )
 from forge.events.log import EventLog
-from forge.runs.ending import wait_for_end
+from forge.runs.journal import wait_for_end
 from forge.runs.models import Problem, Run, RunStatus
 from forge.runs.service import Runs
-from forge.store.engine import Store, Tx
+from forge.store.database import Store, Tx
 
 PATIENCE_S = 120.0
 _REFUSALS: dict[str, type[ForgeError]] = {
@@ -35,17 +35,17 @@ class Audits:
         self._kind = kind
 
     async def roots(self) -> AuditRoots:
-        return await self._kind.places.roots()
+        return await self._kind.targets.roots()
 
     async def start(self, account_id: str, new: NewAudit) -> Run:
-        """What cannot be audited is refused here, before there is a run."""
+        """Start an audit run. Raises before a run exists if the request is invalid."""
         given = await self.prepare(account_id, new)
         async with self._database.begin() as tx:
             return await self.begin(tx, account_id, given)
 
     async def prepare(self, account_id: str, new: NewAudit) -> AuditInput:
-        """What a run of it would be given. Raises where there is nothing that may be audited."""
-        place = await self._kind.places.find(account_id, workspace_id=new.workspace_id, path=new.path)
+        """Validate a request and return the input of its run."""
+        place = await self._kind.targets.find(account_id, workspace_id=new.workspace_id, path=new.path)
         request = AuditRequest(**new.model_dump(include=set(AuditRequest.model_fields)))
         (await self._kind.auditor.get()).codes(request)
         if request.claimed_files is not None:
@@ -60,29 +60,29 @@ class Audits:
         )
 
     async def begin(self, tx: Tx, account_id: str, given: AuditInput, *, parent_id: str | None = None) -> Run:
-        """In the caller's transaction, with what was prepared."""
+        """Start a run with prepared input in the caller's transaction."""
         return await self._runs.start(
             tx, account_id, KIND, given.model_dump(mode="json"), parent_id=parent_id
         )
 
     async def wait(self, account_id: str, new: NewAudit) -> tuple[Run, AuditReport]:
-        """Start one and wait for its end, for a while."""
+        """Start an audit and wait up to two minutes for its report."""
         run = await self.start(account_id, new)
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await wait_for_end(self._database, self._events, run.id)
         except TimeoutError:
             raise Unavailable(
-                f"The audit has not ended within {PATIENCE_S:.0f} s. It goes on.",
+                f"The audit did not finish within {PATIENCE_S:.0f} s. It continues in the background.",
                 hint=f"Read it later: GET /audit/run?run_id={run.id}",
             ) from None
         return run, await self.report(account_id, run.id)
 
     async def report(self, account_id: str, run_id: str) -> AuditReport:
-        """The report of an audit that has ended."""
+        """Return the report of a finished audit."""
         run = await self._runs.find_one(account_id, run_id)
         if run.kind != KIND:
-            raise NotFound(f"The run {run_id} is no audit.")
+            raise NotFound(f"Run {run_id} is not an audit.")
         if run.error is not None:
             raise _refusal(run.error)
         report = await self._kind.report(run_id) if run.status is RunStatus.COMPLETED else None
@@ -92,6 +92,6 @@ class Audits:
 
 
 def _refusal(problem: Problem) -> ForgeError:
-    """What ended the run is what this request is told."""
+    """Turn the problem that ended a run into the error of this request."""
     kind = _REFUSALS.get(problem.code, Internal)
     return kind(problem.message, hint=problem.hint)

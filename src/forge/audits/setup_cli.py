@@ -23,14 +23,14 @@ _ENVIRONMENTS = (".venv", "venv", "env")
 def init(path: Path, force: bool, dry_run: bool) -> None:
     """Propose forge.json and boundaries.json from how the project in PATH is really laid out."""
     from forge.audits.auditor import Auditor
-    from forge.audits.boundaries.layout import propose_boundaries
-    from forge.audits.forge_json import propose_forge_json
     from forge.audits.models import AuditRequest
     from forge.audits.project import CONFIG
-    from forge.workspace.observed_place import find_place
+    from forge.audits.proposals.boundaries_proposal import propose_boundaries
+    from forge.audits.proposals.forge_json_proposal import propose_forge_json
+    from forge.workspace.observed.location import find_repository
 
     with audit_errors():
-        root = find_place(path).root
+        root = find_repository(path).root
         with working("Looking at the project…"), Auditor(data_dir()).open(path, AuditRequest()) as snapshot:
             proposed = {
                 CONFIG: propose_forge_json(snapshot, _find_environment(root)),
@@ -64,20 +64,20 @@ def _find_environment(root: Path) -> str | None:
 def baseline(path: Path, expires: str, reason: str, only: str | None) -> None:
     """Accept what is wrong in PATH today, so that only what is new blocks."""
     from forge.audits.auditor import Auditor
-    from forge.audits.baseline import NEVER, baseline_path, freeze, read_baseline
-    from forge.audits.engine import audit
+    from forge.audits.engine.baseline import NEVER_ACCEPTED, baseline_path, create_baseline, read_baseline
+    from forge.audits.engine.check_runner import run_checks
+    from forge.audits.engine.registry import load_checks, select_checks, split_codes
     from forge.audits.models import AuditRequest
-    from forge.audits.registry import choose, load_checks, split_codes
-    from forge.workspace.observed_place import find_place
+    from forge.workspace.observed.location import find_repository
 
     with audit_errors():
         today = now().date()
         until = _until(expires, today)
-        checks = choose(load_checks(), split_codes(only))
+        checks = select_checks(load_checks(), split_codes(only))
         if only is None:
-            checks = [check for check in checks if check.code not in NEVER]
+            checks = [check for check in checks if check.code not in NEVER_ACCEPTED]
         chosen = {check.code for check in checks}
-        if unfit := NEVER & chosen:
+        if unfit := NEVER_ACCEPTED & chosen:
             raise Invalid(
                 f"{', '.join(sorted(unfit))}: about one change only; there is nothing to accept for later."
             )
@@ -85,11 +85,11 @@ def baseline(path: Path, expires: str, reason: str, only: str | None) -> None:
             before, name = read_baseline(snapshot), baseline_path(snapshot.governance)
             if before.problem is not None:
                 raise Invalid(f"{before.problem}.", hint="Correct it, or remove it to begin a new one.")
-            report = audit(snapshot, checks, at=now())
+            report = run_checks(snapshot, checks, at=now())
         findings = [finding for result in report.results for finding in result.findings]
         others = [one for one in before.accepted.values() if one.check not in chosen]
-        file = freeze(findings, since=today, until=until, reason=reason, others=others)
-        _write(find_place(path).root, {name: f"{file.model_dump_json(indent=2)}\n"}, force=True)
+        file = create_baseline(findings, since=today, until=until, reason=reason, others=others)
+        _write(find_repository(path).root, {name: f"{file.model_dump_json(indent=2)}\n"}, force=True)
     click.echo(f"{len(file.findings)} findings are accepted{f' until {until}' if until else ''}.")
 
 
@@ -107,7 +107,7 @@ def _until(expires: str, today: date) -> date | None:
 
 
 def _write(root: Path, texts: dict[str, str], *, force: bool) -> None:
-    from forge.workspace.files import Files
+    from forge.workspace.filesystem.files import Files
 
     with Files(root) as files:
         for name, text in texts.items():

@@ -1,23 +1,83 @@
-"""What an audit looks at: one state of a project, what changed since the base, what was claimed and what was proven.
+"""The snapshot: one state of a project with its changes since the base, claims and evidence. Checks see nothing else.
 
-It is a value: reading it twice gives the same, nothing in it executes anything, and checks can get at nothing else. The
-one made from a repository is in `repository.py`; the one made from a few strings, for fixtures, in `memory.py`.
+A snapshot is a value: it never changes, and nothing in it executes code. `repository.py` builds it from a git
+repository, `memory.py` from strings, for fixtures and tests.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
-from forge.audits.analysis import Analyzer
 from forge.audits.project import Governance, Project
-from forge.audits.trust import Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last entry of a record chain that this machine signed or verified."""
+
+    count: int
+    hash: str
+    """The hash of the whole last line."""
+    chain: str = ""
+    """The id of the chain; a different chain in its place is a forgery."""
+
+
+def _nothing() -> Mapping[str, Head]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    keys: frozenset[str] = frozenset()
+    """The public keys (hex) of this machine and those it trusts."""
+    heads: Mapping[str, Head] = field(default_factory=_nothing)
+    """The last known heads, by `seen_at`. They reveal an older ledger with a valid signature."""
+
+
+def seen_at(file: str, branch: str | None, head: str | None) -> str:
+    """Return the key under which the head of a chain is remembered, per file and branch (or detached commit)."""
+    return f"{file}@{branch or head or ''}"
+
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Analyzer(Protocol[R_co]):
+    """A pure function of one file's content, whose results are cached by content.
+
+    It must be picklable, as it may run in another process: use a module-level class, ideally a frozen dataclass."""
+
+    @property
+    def key(self) -> str:
+        """The cache key: the analyzer's name, version and all configuration that affects the result."""
+        ...
+
+    @property
+    def result(self) -> type[R_co]:
+        """The result type, which msgspec must be able to encode and decode."""
+        ...
+
+    def __call__(self, suffix: str, data: bytes) -> R_co:
+        """Analyse any bytes without raising; unreadable content is a result, too."""
+        ...
+
+
+@runtime_checkable
+class FallbackAnalyzer(Protocol[R_co]):
+    """An analyzer with a fallback result for files that crash or stall the worker process.
+
+    Without a fallback such a file is an ERROR of the whole check; it is never skipped.
+    """
+
+    def unreadable(self) -> R_co: ...
+
 
 T = TypeVar("T")
 
 MAX_BYTES = 2 << 20
-"""Of a file that is analysed. A larger one is data, not code, and is said to be unexamined where it matters."""
+"""The largest file that is analysed. Checks report larger source files as unexamined."""
 
 
 class Kind(StrEnum):
@@ -34,10 +94,10 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Entry:
     path: str
-    """As git has it, `/` between names; bytes that are no UTF-8 are surrogates (PEP 383)."""
+    """The path in git, with `/` as separator; bytes that are not UTF-8 are surrogates (PEP 383)."""
     kind: Kind
     blob: str
-    """The id of the content; equal content has equal ids."""
+    """The id of the content; equal content has the same id."""
     size: int
 
     @property
@@ -52,7 +112,7 @@ class ChangeKind(StrEnum):
     DELETED = "deleted"
     RENAMED = "renamed"
     RETYPED = "retyped"
-    """A file became a link, or its mode changed and nothing else."""
+    """A file became a link, or only its mode changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +120,12 @@ class Change:
     kind: ChangeKind
     path: str
     old_path: str | None = None
-    """Where it was before a rename."""
+    """The path before a rename."""
     added: int = 0
     removed: int = 0
     is_binary: bool = False
     is_blank_only: bool = False
-    """Nothing but blanks and line ends differ."""
+    """Only whitespace and line endings differ."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -81,49 +141,49 @@ class AddedLine:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What somebody says they changed. `renames` are those among them that were planned, old name to new."""
+    """The claimed files. `renames` maps old to new names of planned renames."""
 
     files: frozenset[str]
     renames: Mapping[str, str]
 
 
 class Tree(Protocol):
-    """The files of the project. Ignored files are not part of it."""
+    """The files of the project, without ignored files."""
 
     @property
     def entries(self) -> Mapping[str, Entry]: ...
 
     def read(self, path: str) -> bytes:
-        """The content of a file, or where a link points to. KeyError when there is none."""
+        """Return the content of a file or the target of a link. Raises KeyError if it does not exist."""
         ...
 
 
 class Commits(Protocol):
-    """The history of HEAD, as far as a check may ask."""
+    """Read access to the history of HEAD."""
 
     def find(self, commit: str) -> str | None:
-        """The full id of a commit that is there; None when it is unknown here."""
+        """Return the full id of a commit, or None if it is not in the repository."""
         ...
 
     def since(self, commit: str) -> Sequence[str] | None:
-        """The ids of what HEAD has and `commit` has not, newest first; None when `commit` is no ancestor of HEAD."""
+        """Return the commits of HEAD after `commit`, newest first, or None if it is not an ancestor of HEAD."""
         ...
 
     def changed(self, commits: Sequence[str]) -> Mapping[str, Collection[str]]:
-        """The paths in which each of these commits differs from one of its parents; all of them, of the first one."""
+        """Return the paths in which each commit differs from a parent; all its paths for a root commit."""
         ...
 
     def tree_without(self, commit: str, paths: Collection[str]) -> str:
-        """The hash of what was committed, without these files: that of a snapshot of just this, `Snapshot.tree_id`."""
+        """Return the tree hash of a commit without these files, comparable with `Snapshot.tree_id`."""
         ...
 
     def read(self, commit: str, path: str) -> bytes | None:
-        """A file as it was there."""
+        """Return the content of a file in a commit."""
         ...
 
 
-class Desk(Protocol):
-    """Where analyses are made and remembered."""
+class Analyses(Protocol):
+    """Runs analyzers on files and caches the results."""
 
     def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]: ...
 
@@ -133,37 +193,37 @@ class Snapshot:
     name: str
     tree: Tree
     tree_id: str
-    """The hash of the whole tree without the evidence folder: what evidence is bound to."""
+    """The hash of the tree without the evidence files; evidence is bound to it."""
     head: str | None
     """None before the first commit."""
     branch: str | None
     base: str | None
-    """The commit that changes are counted from; None when everything is new."""
+    """The commit that changes are counted from; None if everything is new."""
     changes: Sequence[Change]
-    """Against the base: committed since, staged, unstaged and untracked alike; the evidence folder too."""
+    """All changes since the base: committed, staged, unstaged and untracked, including evidence files."""
     added_lines: Sequence[AddedLine]
-    """Of text files, against the base. Made on first use."""
+    """Lines added to text files since the base. Computed on first use."""
     unmerged: Sequence[str]
-    """Paths of a merge that is not finished."""
+    """Paths with unresolved merge conflicts."""
     commits: Commits
     project: Project
     governance: Governance
     evidence: Mapping[str, bytes]
-    """The files of the evidence folder by name, also when git ignores them."""
+    """The evidence files by name, even if git ignores them."""
     trust: Trust
-    """Whose signatures count, and what this machine remembers having signed."""
+    """The trusted keys, and the ledger heads this machine remembers."""
     phase: str
     claims: Claims | None
     today: date
-    desk: Desk
+    analyses: Analyses
     ignored: Sequence[str] = ()
-    """What git ignores; folders end with `/`. It is no part of the tree, and yet tests may use it. Made on first use."""
+    """Paths that git ignores; folders end with `/`. Not part of the tree, but tests may use them. Computed on first use."""
     _made: dict[object, object] = field(
         default_factory=dict[object, object], init=False, compare=False, repr=False
     )
 
     def files(self, *suffixes: str) -> list[Entry]:
-        """Regular files in order of their paths, all or those with one of these suffixes (`.py`)."""
+        """Return regular files sorted by path, optionally only those with one of these suffixes (`.py`)."""
         return sorted(
             (
                 e
@@ -174,14 +234,14 @@ class Snapshot:
         )
 
     def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry]) -> Mapping[str, T]:
-        """What the analyzer says of each file, by path: from memory if this content was seen before, else in parallel.
+        """Return the analyzer's result for each file by path, from the cache or computed in parallel.
 
-        Files larger than MAX_BYTES are left out: whoever needs them says so.
+        Files larger than MAX_BYTES are skipped; the caller reports them where it matters.
         """
-        return self.desk.analyse(analyzer, [e for e in entries if e.size <= MAX_BYTES], self.tree)
+        return self.analyses.analyse(analyzer, [e for e in entries if e.size <= MAX_BYTES], self.tree)
 
     def once(self, make: "Callable[[Snapshot], T]") -> T:
-        """What follows from the snapshot as a whole is worked out once, whichever check asks for it first."""
+        """Compute a value derived from the snapshot once and share it between checks."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast(T, self._made[make])

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from forge.audits.formats.text import Paint, plain
 from forge.config import ClientSettings
 from forge.errors import ForgeError
-from forge.kernel.misfit import first_misfit
+from forge.kernel.validation import first_problem
 from forge.terminal.output import console
 
 COLOURS = {
@@ -40,7 +40,7 @@ def audit_errors() -> Generator[None]:
     except ForgeError as error:
         raise AuditImpossible(error.message, hint=error.hint) from error
     except ValidationError as error:
-        misfit = first_misfit(error)
+        misfit = first_problem(error)
         option = "--" + str(misfit.path[0]).replace("_", "-")
         raise AuditImpossible(f"{option}: {misfit.message}") from error
 

@@ -1,1 +1,1 @@
-"""One archive with everything Forge has to remember, made while it runs, and put back whole or not at all."""
+"""Backup and restore: one archive with all of Forge's data, created while Forge runs, restored completely or not at all."""

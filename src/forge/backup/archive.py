@@ -1,4 +1,4 @@
-"""The archive itself: a tar with gzip, whose every member is hashed on the way in and compared on the way out."""
+"""The archive format: a gzipped tar. Each member is hashed when written and verified when read."""
 
 import contextlib
 import gzip
@@ -9,7 +9,7 @@ import tarfile
 import zlib
 from collections.abc import Generator, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Protocol
+from typing import IO
 
 from pydantic import ValidationError
 
@@ -22,7 +22,7 @@ COMPRESSION = 3
 NOTHING = hash_bytes(b"")
 
 
-class Writer:
+class ArchiveWriter:
     def __init__(self, tar: tarfile.TarFile) -> None:
         self._tar = tar
         self.entries: list[Entry] = []
@@ -32,7 +32,9 @@ class Writer:
         file.seek(0)
         reading = _Hashing(file)
         self._tar.addfile(_member(path, tarfile.REGTYPE, mode=mode, mtime=mtime, size=size), reading)
-        self.entries.append(Entry(path=shown(path), kind=Kind.FILE, size=size, sha256=reading.digest()))
+        self.entries.append(
+            Entry(path=escaped_name(path), kind=Kind.FILE, size=size, sha256=reading.digest())
+        )
 
     def add_bytes(self, path: str, data: bytes) -> None:
         self.add_file(path, io.BytesIO(data))
@@ -41,11 +43,13 @@ class Writer:
         member = _member(path, tarfile.SYMTYPE)
         member.linkname = target
         self._tar.addfile(member)
-        self.entries.append(Entry(path=shown(path), kind=Kind.LINK, size=0, sha256=_hash_target(target)))
+        self.entries.append(
+            Entry(path=escaped_name(path), kind=Kind.LINK, size=0, sha256=_hash_target(target))
+        )
 
     def add_folder(self, path: str, *, mode: int) -> None:
         self._tar.addfile(_member(path, tarfile.DIRTYPE, mode=mode))
-        self.entries.append(Entry(path=shown(path), kind=Kind.FOLDER, size=0, sha256=NOTHING))
+        self.entries.append(Entry(path=escaped_name(path), kind=Kind.FOLDER, size=0, sha256=NOTHING))
 
     def finish(self, manifest: Manifest) -> Manifest:
         whole = manifest.model_copy(update={"entries": self.entries})
@@ -54,21 +58,48 @@ class Writer:
         return whole
 
 
-class Sink(Protocol):
-    """Where members go that have a place; `forge backup --verify` has none."""
+class ArchiveExtractor:
+    """Creates links last, in `finish`: until then no path can lead out of the folder."""
 
-    def file(
-        self, path: PurePosixPath, mode: int, mtime: float
-    ) -> contextlib.AbstractContextManager[IO[bytes]]: ...
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._links: list[tuple[Path, str]] = []
+        self._modes: list[tuple[Path, int]] = []
+        root.mkdir(mode=0o700)
 
-    def link(self, path: PurePosixPath, target: str) -> None: ...
+    @contextlib.contextmanager
+    def file(self, path: PurePosixPath, mode: int, mtime: float) -> Generator[IO[bytes]]:
+        target = self._create_parent(path)
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            os.fchmod(file.fileno(), mode & 0o777)
+        os.utime(target, (mtime, mtime))
 
-    def folder(self, path: PurePosixPath, mode: int) -> None: ...
+    def link(self, path: PurePosixPath, target: str) -> None:
+        self._links.append((self._create_parent(path), target))
+
+    def folder(self, path: PurePosixPath, mode: int) -> None:
+        folder = self._create_parent(path)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self._modes.append((folder, mode & 0o777))
+
+    def finish(self) -> None:
+        for path, target in self._links:
+            path.symlink_to(target)
+        for path, mode in reversed(self._modes):
+            path.chmod(mode)
+        os.sync()
+
+    def _create_parent(self, path: PurePosixPath) -> Path:
+        target = self._root / path
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return target
 
 
 @contextlib.contextmanager
-def create_archive(path: Path) -> Generator[Writer]:
-    """Written beside its place and for this user alone; it appears when it is whole."""
+def create_archive(path: Path) -> Generator[ArchiveWriter]:
+    """Write a draft beside `path`, private to this user, and link it to `path` when it is complete."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -78,7 +109,7 @@ def create_archive(path: Path) -> Generator[Writer]:
                     gzip.GzipFile("", "wb", COMPRESSION, file) as packed,
                     tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as tar,
                 ):
-                    yield Writer(tar)
+                    yield ArchiveWriter(tar)
                 file.flush()
                 os.fsync(file.fileno())
             path.hardlink_to(draft)
@@ -92,63 +123,65 @@ def _failed(path: Path, draft: Path, error: OSError) -> Unavailable:
     why = error.strerror or str(error)
     if error.filename is None or str(error.filename) in {str(path), str(draft)}:
         return Unavailable(
-            f"The backup could not be written to {path}: {why}.",
-            hint="Nothing was left behind. Choose a place with more room, or one you may write to.",
+            f"Cannot write the backup to {path}: {why}.",
+            hint="Choose a writable location with enough free space.",
         )
-    return Unavailable(
-        f"The backup could not be made: {error.filename}: {why}.", hint="Nothing was left behind."
-    )
+    return Unavailable(f"Cannot create the backup: {error.filename}: {why}.")
 
 
-def read_archive(path: Path, sink: Sink | None = None) -> Manifest:
-    """Every member, hashed while it is read; refused as a whole when one is not what the manifest says."""
+def read_archive(path: Path, extractor: ArchiveExtractor | None = None) -> Manifest:
+    """Read and verify an archive. Raise Invalid if a member differs from the manifest."""
     found: list[Entry] = []
     manifest: bytes | None = None
     try:
         with gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
             for member in tar:
-                if member.name == MANIFEST and (told := tar.extractfile(member)):
-                    manifest = told.read()
+                if member.name == MANIFEST and (manifest_file := tar.extractfile(member)):
+                    manifest = manifest_file.read()
                 else:
-                    found.append(_take(tar, member, sink))
-            while packed.read(CHUNK):  # to its end, where its checksum is
+                    found.append(_take(tar, member, extractor))
+            while packed.read(CHUNK):  # to its end, where gzip's checksum is
                 pass
     except FileNotFoundError as error:
         raise NotFound(f"There is no file {path}.") from error
     except (tarfile.TarError, zlib.error, EOFError, ValueError) as error:
         raise _damaged(path, str(error)) from error
     except OSError as error:
-        if error.errno is None:  # what gzip says of a file that is none
+        if error.errno is None:  # gzip's error for a file in another format
             raise _damaged(path, str(error)) from error
         raise Unavailable(f"{error.filename or path}: {error.strerror}.") from error
     if manifest is None:
-        raise _damaged(path, "it ends too early")
+        raise _damaged(path, "it is truncated")
     return _compared(path, _parse(path, manifest), found)
 
 
-def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, sink: Sink | None) -> Entry:
+def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, extractor: ArchiveExtractor | None) -> Entry:
     where = PurePosixPath(member.name)
     if where.is_absolute() or ".." in where.parts:
-        raise tarfile.TarError(f"it names a file outside: {member.name!r}")
+        raise tarfile.TarError(f"it contains a path outside the archive: {member.name!r}")
     if member.isdir():
-        if sink:
-            sink.folder(where, member.mode)
-        return Entry(path=shown(member.name), kind=Kind.FOLDER, size=0, sha256=NOTHING)
+        if extractor:
+            extractor.folder(where, member.mode)
+        return Entry(path=escaped_name(member.name), kind=Kind.FOLDER, size=0, sha256=NOTHING)
     if member.issym():
-        if sink:
-            sink.link(where, member.linkname)
-        return Entry(path=shown(member.name), kind=Kind.LINK, size=0, sha256=_hash_target(member.linkname))
+        if extractor:
+            extractor.link(where, member.linkname)
+        return Entry(
+            path=escaped_name(member.name), kind=Kind.LINK, size=0, sha256=_hash_target(member.linkname)
+        )
     content = tar.extractfile(member)
     if content is None:
-        raise tarfile.TarError(f"it has something that is neither file nor folder: {member.name!r}")
+        raise tarfile.TarError(f"it contains a member that is not a file, folder or link: {member.name!r}")
     digest, size = hashlib.sha256(), 0
-    with sink.file(where, member.mode, member.mtime) if sink else contextlib.nullcontext() as target:
+    with (
+        extractor.file(where, member.mode, member.mtime) if extractor else contextlib.nullcontext() as target
+    ):
         for chunk in _chunks(content):
             digest.update(chunk)
             size += len(chunk)
             if target:
                 target.write(chunk)
-    return Entry(path=shown(member.name), kind=Kind.FILE, size=size, sha256=digest.hexdigest())
+    return Entry(path=escaped_name(member.name), kind=Kind.FILE, size=size, sha256=digest.hexdigest())
 
 
 def _parse(path: Path, text: bytes) -> Manifest:
@@ -157,31 +190,31 @@ def _parse(path: Path, text: bytes) -> Manifest:
     except ValidationError as error:
         if any(problem["loc"] == ("format",) for problem in error.errors()):
             raise Invalid(
-                f"{path} was made by a newer Forge: this one reads format {FORMAT} only.",
-                hint="Restore it with the version of Forge that made it, or a newer one.",
+                f"{path} was created by a newer Forge; this version reads format {FORMAT} only.",
+                hint="Restore it with the version of Forge that created it, or a newer one.",
             ) from error
-        raise _damaged(path, "its manifest cannot be read") from error
+        raise _damaged(path, "its manifest is invalid") from error
 
 
 def _compared(path: Path, manifest: Manifest, found: list[Entry]) -> Manifest:
-    told = {entry.path: entry for entry in manifest.entries}
+    manifest_file = {entry.path: entry for entry in manifest.entries}
     for entry in found:
-        if told.pop(entry.path, None) != entry:
-            raise _damaged(path, f"{entry.path} is not what was put in")
-    if told:
-        raise _damaged(path, f"{next(iter(told))} is missing")
+        if manifest_file.pop(entry.path, None) != entry:
+            raise _damaged(path, f"{entry.path} differs from the manifest")
+    if manifest_file:
+        raise _damaged(path, f"{next(iter(manifest_file))} is missing")
     return manifest
 
 
 def _damaged(path: Path, why: str) -> Invalid:
     return Invalid(
-        f"{path} is not a whole backup of Forge: {why}.",
-        hint="Nothing was changed. Take another backup, or fetch this one again.",
+        f"{path} is not an intact backup of Forge: {why}.",
+        hint="Nothing was changed. Use another backup, or copy this one again.",
     )
 
 
-def shown(path: str) -> str:
-    """A name as the manifest has it: a file may have one that is no text."""
+def escaped_name(path: str) -> str:
+    """Return a name as the manifest contains it: escaped where it is not valid UTF-8."""
     return os.fsencode(path).replace(b"\\", rb"\\").decode("utf-8", "backslashreplace")
 
 

@@ -30,7 +30,7 @@ def backup(
     """
     from forge.backup import show
     from forge.backup.archive import read_archive
-    from forge.backup.making import make_backup
+    from forge.backup.creation import create_backup
     from forge.config import load_settings
     from forge.kernel.clock import now
     from forge.terminal.output import working
@@ -43,7 +43,7 @@ def backup(
             manifest = read_archive(path)
         else:
             settings = load_settings(data_dir=data_dir)
-            manifest = make_backup(settings, path, say, with_vault_key=with_vault_key)
+            manifest = create_backup(settings, path, say, with_vault_key=with_vault_key)
     show.print_backup(path, manifest, as_json=as_json, is_new=not verify)
 
 
@@ -64,7 +64,7 @@ def restore(file: Path, data_dir: Path | None, replace: bool, without_secrets: b
     under way goes on at the next start, so do not start the Forge it came from again.
     """
     from forge.backup import show
-    from forge.backup.restoring import restore
+    from forge.backup.restore import restore
     from forge.config import load_settings
     from forge.terminal.output import working
 

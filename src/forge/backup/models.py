@@ -1,4 +1,4 @@
-"""What an archive says about itself: the manifest, which is its last member, so that a cut archive has none."""
+"""The manifest of an archive. It is the last member, so that a truncated archive has none."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -26,14 +26,14 @@ class Entry(BaseModel):
     kind: Kind
     size: int
     sha256: str
-    """Of the content; of the target for a link; of nothing for a folder."""
+    """Hash of the content, of a link's target, or of nothing for a folder."""
 
 
 class TableCopy(BaseModel):
-    """A table of PostgreSQL, as COPY wrote it."""
+    """A PostgreSQL table in the format of COPY."""
 
     home: Literal["forge", "engine"]
-    """Forge's own tables, or those of the run engine, which have a schema of their own."""
+    """Forge's tables, or the run engine's, which are in a separate schema."""
     name: str
     columns: list[str]
 
@@ -46,13 +46,13 @@ class DatabaseCopy(BaseModel):
     kind: Literal["sqlite", "postgresql"]
     revision: str
     engine_revision: int | None = None
-    """Of the run engine's tables; None where no run was ever started."""
+    """Schema version of the run engine; None if no run was ever started."""
     tables: list[TableCopy] = []
-    """Empty for SQLite, whose file is copied as it is."""
+    """Empty for SQLite, whose file is copied as a whole."""
     secrets: list[str] = []
-    """What the vault keeps, by name; the values are sealed, and useless without the vault key."""
+    """Names of the secrets in the vault. Their values are encrypted, and useless without the vault key."""
     outside: list[str] = []
-    """Folders that were adopted as workspaces. They are elsewhere, and not in the archive."""
+    """Workspaces in folders outside the data directory, which the archive does not contain."""
 
 
 class Manifest(BaseModel):
@@ -61,14 +61,14 @@ class Manifest(BaseModel):
     made_at: datetime
     database: DatabaseCopy
     vault_key_hash: str | None
-    """Which key the secrets are sealed with; None where there was none."""
+    """Hash of the key the secrets are encrypted with; None if there was no key."""
     has_vault_key: bool
     restless: list[str] = []
-    """Files that did not hold still: each is in here as it was at some moment while it was written to."""
+    """Files that changed during every attempt to copy them; their copies may be inconsistent."""
     unreadable: list[str] = []
-    """Files and folders that Forge may not read: they are not in here, or only in name."""
+    """Files and folders that Forge may not read; their contents are missing."""
     entries: list[Entry] = []
-    """Every member but this one."""
+    """All members except the manifest."""
 
     @property
     def size_bytes(self) -> int:

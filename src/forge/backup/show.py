@@ -6,7 +6,7 @@ import click
 from pydantic import BaseModel
 
 from forge.backup.models import Manifest
-from forge.backup.restoring import Restored
+from forge.backup.restore import RestoreResult
 from forge.config import Settings
 from forge.terminal.output import console, key_values, print_json
 from forge.terminal.text import clean, size
@@ -46,7 +46,7 @@ def print_backup(path: Path, manifest: Manifest, *, as_json: bool, is_new: bool)
         _warn_of_gaps(manifest)
 
 
-def print_restored(settings: Settings, done: Restored, *, as_json: bool) -> None:
+def print_restored(settings: Settings, done: RestoreResult, *, as_json: bool) -> None:
     manifest = done.manifest
     report = RestoreReport(
         data_dir=str(settings.data_dir),

@@ -1,1 +1,1 @@
-"""Bots: who they are on disk, how that changes, what is said to them and what they remember."""
+"""Bots: their files and versions, conversations, memories and MCP server."""

@@ -1,32 +1,119 @@
 """`forge bots`."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from rich.console import Group, RenderableType
+from rich.text import Text
 
-from forge.bots.bundle_file import read_bundle
 from forge.bots.chat.sessions_cli import sessions
-from forge.bots.choice import find_bot, find_deleted
+from forge.bots.lookup import find_bot, find_deleted
 from forge.bots.memory.cli import memories
 from forge.bots.models import (
+    MAX_SLUG,
     MAX_TEMPERATURE,
     MAX_TOKENS,
+    BotFile,
     BotSort,
     BotStatus,
     BotView,
     Bundle,
     Category,
+    FileProblem,
     Stats,
 )
 from forge.bots.versions.cli import files
-from forge.terminal.asking import be_sure
-from forge.terminal.client import connect
-from forge.terminal.given import read_file, write_file
-from forge.terminal.options import json_option, yes_option
-from forge.terminal.output import console, print_json
-from forge.terminal.text import clean
+from forge.errors import Invalid
+from forge.kernel.clock import now
+from forge.llm.models import dollars
+from forge.terminal.client import Client, connect
+from forge.terminal.commands import Result, api_command
+from forge.terminal.inputs import confirm, read_file, read_source, write_file
+from forge.terminal.options import yes_option
+from forge.terminal.output import FAINT, Columns, Fields, dot, marked, print_json, words
+from forge.terminal.text import ago, clean
+
+
+def _name(bot: BotView) -> Text:
+    one_line = " ".join(bot.identity.display_name.split())
+    return words(f"{bot.identity.avatar} {one_line}")
+
+
+def _state(bot: BotView) -> Text:
+    if bot.deleted_at is not None:
+        return words(f"● deleted {ago(bot.deleted_at, now())}", FAINT)
+    if bot.status is not BotStatus.ACTIVE:
+        return dot(bot.status.value)
+    if bot.blocked:
+        return Text("● blocked", "red")
+    return Text("● answering", "blue") if bot.answering else dot("active")
+
+
+def _talk(bot: BotView) -> str:
+    counts = f"{bot.sessions:,} conversations, {bot.messages:,} messages, {bot.tokens:,} tokens"
+    return f"{counts}, {dollars(bot.spent_micros)}"
+
+
+def _bot_counts(stats: Stats) -> str:
+    bots = f"{stats.total_bots} ({stats.active_bots} active, {stats.disabled_bots} disabled, "
+    return f"{bots}{stats.archived_bots} archived)"
+
+
+_bots_table = Columns[BotView](
+    {
+        "BOT": "slug",
+        "NAME": _name,
+        "STATE": _state,
+        "MODEL": "model",
+        "LAST ACTIVE": lambda bot: bot.last_active_at or "never",
+        "SPENT": lambda bot: dollars(bot.spent_micros),
+    },
+    wrap={"NAME", "MODEL"},
+)
+_bot_fields = Fields[BotView](
+    {
+        "name": _name,
+        "slug": "slug",
+        "id": "id",
+        "state": _state,
+        "blocked": lambda bot: words(bot.blocked, "red") if bot.blocked and not bot.deleted_at else None,
+        "description": lambda bot: bot.identity.description,
+        "category": lambda bot: bot.identity.category,
+        "tags": lambda bot: bot.identity.tags,
+        "model": lambda bot: bot.model if bot.identity.ref else f"{bot.model} (as chosen for bots)",
+        "temperature": lambda bot: f"{bot.identity.temperature:g}",
+        "max tokens": lambda bot: bot.identity.max_tokens,
+        "memory": lambda bot: "on" if bot.identity.memory else "off",
+        "soul": lambda bot: f"version {bot.soul_version}",
+        "talk": _talk,
+        "folder": "folder",
+        "created": "created_at",
+    }
+)
+_stats_page = Fields[Stats](
+    {
+        "bots": _bot_counts,
+        "conversations": lambda stats: f"{stats.total_sessions:,}, {stats.active_sessions} being answered",
+        "messages": "total_messages",
+        "memories": "total_memories",
+        "tokens": "tokens",
+        "spent": lambda stats: dollars(stats.spent_micros),
+    }
+)
+
+
+def _bot_page(bot: BotView) -> RenderableType:
+    return Group(_bot_fields(bot), *map(_problem_line, bot.problems))
+
+
+def _problem_line(problem: FileProblem) -> Text:
+    place = ":".join(str(part) for part in (problem.file.file_name, problem.line, problem.column) if part)
+    text = Text.assemble((place, "bold"), " ", clean(problem.message))
+    return marked("warn" if problem.is_warning else "bad", text, problem.hint)
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -67,13 +154,13 @@ bots.add_command(sessions)
 @identity_options
 @click.option("--soul", type=FILE, help="Its SOUL.md; without it one is written.")
 @click.option("--user", type=FILE, help="Its USER.md.")
-@json_option
-def create(name: str, soul: Path | None, user: Path | None, as_json: bool, **given: Any) -> None:
+@api_command
+def create(
+    client: Client, name: str, soul: Path | None, user: Path | None, **options: Any
+) -> Result[BotView]:
     """Make a bot called NAME."""
-    files = {key: read_file(path) for key, path in (("soul", soul), ("user", user)) if path}
-    with connect() as client:
-        made = client.post("/bots", BotView, {"name": name, **_given(given), **files})
-    _print(made, as_json=as_json)
+    texts = {key: read_file(path) for key, path in (("soul", soul), ("user", user)) if path}
+    return Result(client.post("/bots", BotView, {"name": name, **_given(options), **texts}), _bot_page)
 
 
 @bots.command("list")
@@ -88,36 +175,26 @@ def create(name: str, soul: Path | None, user: Path | None, as_json: bool, **giv
     show_default=True,
     help="Which come first.",
 )
-@json_option
+@api_command
 def list_bots(
-    every: bool, deleted: bool, category: str | None, search: str | None, sort: str, as_json: bool
-) -> None:
+    client: Client, every: bool, deleted: bool, category: str | None, search: str | None, sort: str
+) -> Result[list[BotView]]:
     """List bots with their state, model and spend."""
-    asked: dict[str, Any] = {"category": category, "q": search, "sort": sort}
+    filters: dict[str, Any] = {"category": category, "q": search, "sort": sort}
     if every:
-        asked["status"] = [status.value for status in BotStatus]
+        filters["status"] = [status.value for status in BotStatus]
     if deleted:
-        asked["deleted"] = "true"
-    with connect() as client:
-        found = client.get("/bots", list[BotView], asked)
-    if as_json:
-        print_json(found)
-    elif not found:
-        click.echo("There are no such bots. Make one: forge bots create NAME", err=True)
-    else:
-        from forge.bots.show import bots_table
-
-        console().print(bots_table(found))
+        filters["deleted"] = "true"
+    found = client.get("/bots", list[BotView], filters)
+    return Result(found, _bots_table, empty="There are no such bots. Make one: forge bots create NAME")
 
 
 @bots.command()
 @click.argument("bot")
-@json_option
-def show(bot: str, as_json: bool) -> None:
+@api_command
+def show(client: Client, bot: str) -> Result[BotView]:
     """Show a bot: its state, what is wrong with its files, what it runs on."""
-    with connect() as client:
-        found = find_bot(client, bot)
-    _print(found, as_json=as_json)
+    return Result(find_bot(client, bot), _bot_page)
 
 
 @bots.command()
@@ -125,93 +202,80 @@ def show(bot: str, as_json: bool) -> None:
 @click.option("--name", help="Another name; the slug stays.")
 @identity_options
 @click.option("--memory", type=click.Choice(["on", "off"]), help="Whether it remembers facts.")
-@json_option
-def change(bot: str, memory: str | None, as_json: bool, **given: Any) -> None:
+@api_command
+def change(client: Client, bot: str, memory: str | None, **options: Any) -> Result[BotView]:
     """Change what IDENTITY.md says, and nothing in it that is not named.
 
     An empty --model goes back to the one that is chosen for bots.
     """
-    changes = _given(given)
+    changes = _given(options)
     if memory is not None:
         changes["memory"] = memory == "on"
     if not changes:
         raise click.UsageError("Say what to change, such as --model or --description.")
-    with connect() as client:
-        changed = client.patch(f"/bots/{find_bot(client, bot).id}", BotView, changes)
-    _print(changed, as_json=as_json)
+    return Result(client.patch(f"/bots/{find_bot(client, bot).id}", BotView, changes), _bot_page)
 
 
 @bots.command()
 @click.argument("bot")
 @click.option("--name", help="Its name; without it the same, and (Clone).")
-@json_option
-def clone(bot: str, name: str | None, as_json: bool) -> None:
+@api_command
+def clone(client: Client, bot: str, name: str | None) -> Result[BotView]:
     """Make a bot with the same files: no history, no memory, no conversations."""
-    with connect() as client:
-        made = client.post(f"/bots/{find_bot(client, bot).id}/clone", BotView, {"name": name})
-    _print(made, as_json=as_json)
+    return Result(client.post(f"/bots/{find_bot(client, bot).id}/clone", BotView, {"name": name}), _bot_page)
 
 
 @bots.command()
 @click.argument("bot")
-@json_option
-def archive(bot: str, as_json: bool) -> None:
+@api_command
+def archive(client: Client, bot: str) -> Result[BotView]:
     """Put a bot out of sight. It keeps everything and answers nobody."""
-    _change_status(bot, BotStatus.ARCHIVED, "Archived", as_json=as_json)
+    return _change_status(client, bot, BotStatus.ARCHIVED, "Archived")
 
 
 @bots.command()
 @click.argument("bot")
-@json_option
-def unarchive(bot: str, as_json: bool) -> None:
+@api_command
+def unarchive(client: Client, bot: str) -> Result[BotView]:
     """Take a bot out of the archive."""
-    _change_status(bot, BotStatus.ACTIVE, "Took out of the archive", as_json=as_json)
+    return _change_status(client, bot, BotStatus.ACTIVE, "Took out of the archive")
 
 
 @bots.command()
 @click.argument("bot")
-@json_option
-def disable(bot: str, as_json: bool) -> None:
+@api_command
+def disable(client: Client, bot: str) -> Result[BotView]:
     """Let a bot answer nobody for now."""
-    _change_status(bot, BotStatus.DISABLED, "Disabled", as_json=as_json)
+    return _change_status(client, bot, BotStatus.DISABLED, "Disabled")
 
 
 @bots.command()
 @click.argument("bot")
-@json_option
-def enable(bot: str, as_json: bool) -> None:
+@api_command
+def enable(client: Client, bot: str) -> Result[BotView]:
     """Let a bot answer again."""
-    _change_status(bot, BotStatus.ACTIVE, "Enabled", as_json=as_json)
+    return _change_status(client, bot, BotStatus.ACTIVE, "Enabled")
 
 
 @bots.command()
 @click.argument("bot")
 @yes_option
-@json_option
-def delete(bot: str, yes: bool, as_json: bool) -> None:
+@api_command
+def delete(client: Client, bot: str, yes: bool) -> Result[BotView]:
     """Delete a bot with its conversations and memories. It can be restored for 30 days."""
-    with connect() as client:
-        found = find_bot(client, bot)
-        if not yes:
-            be_sure(f"Delete {clean(found.slug)}?")
-        deleted = client.delete(f"/bots/{found.id}", BotView)
-    if as_json:
-        print_json(deleted)
-    else:
-        click.echo(f"Deleted {deleted.slug}. For 30 days: forge bots restore {deleted.slug}")
+    found = find_bot(client, bot)
+    confirm(f"Delete {clean(found.slug)}?", yes=yes)
+    deleted = client.delete(f"/bots/{found.id}", BotView)
+    return Result(deleted, f"Deleted {deleted.slug}. For 30 days: forge bots restore {deleted.slug}")
 
 
 @bots.command()
 @click.argument("bot")
-@json_option
-def restore(bot: str, as_json: bool) -> None:
+@api_command
+def restore(client: Client, bot: str) -> Result[BotView]:
     """Take a deletion back."""
-    with connect() as client:
-        restored = client.post(f"/bots/{find_deleted(client, bot).id}/restore", BotView)
-    if as_json:
-        print_json(restored)
-    else:
-        click.echo(f"Restored {restored.slug}.")
+    restored = client.post(f"/bots/{find_deleted(client, bot).id}/restore", BotView)
+    return Result(restored, f"Restored {restored.slug}.")
 
 
 @bots.command()
@@ -230,13 +294,10 @@ def export(bot: str, output: Path | None) -> None:
 
 @bots.command("import")
 @click.argument("source", metavar="FILE")
-@json_option
-def import_bot(source: str, as_json: bool) -> None:
+@api_command
+def import_bot(client: Client, source: str) -> Result[BotView]:
     """Make a bot from FILE: an exported one, - for standard input, or a folder with SOUL.md and IDENTITY.md."""
-    body = read_bundle(source)
-    with connect() as client:
-        made = client.post("/bots/import", BotView, body)
-    _print(made, as_json=as_json)
+    return Result(client.post("/bots/import", BotView, read_bundle(source)), _bot_page)
 
 
 @bots.command()
@@ -248,21 +309,14 @@ def folder(bot: str) -> None:
 
 
 @bots.command()
-@json_option
-def stats(as_json: bool) -> None:
+@api_command
+def stats(client: Client) -> Result[Stats]:
     """Show numbers over all bots."""
-    with connect() as client:
-        found = client.get("/stats", Stats)
-    if as_json:
-        print_json(found)
-    else:
-        from forge.bots.show import stats_page
-
-        console().print(stats_page(found))
+    return Result(client.get("/stats", Stats), _stats_page)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """What was said; nothing else is sent."""
+    """Return the options that were given."""
     return {
         name: list(value) if name == "tags" else value
         for name, value in options.items()
@@ -270,19 +324,31 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _change_status(bot: str, status: BotStatus, done: str, *, as_json: bool) -> None:
-    with connect() as client:
-        changed = client.patch(f"/bots/{find_bot(client, bot).id}", BotView, {"status": status.value})
-    if as_json:
-        print_json(changed)
-    else:
-        click.echo(f"{done}: {changed.slug}.")
+def _change_status(client: Client, bot: str, status: BotStatus, done: str) -> Result[BotView]:
+    changed = client.patch(f"/bots/{find_bot(client, bot).id}", BotView, {"status": status.value})
+    return Result(changed, f"{done}: {changed.slug}.")
 
 
-def _print(bot: BotView, *, as_json: bool) -> None:
-    if as_json:
-        print_json(bot)
-        return
-    from forge.bots.show import bot_page
+def read_bundle(source: str) -> dict[str, Any]:
+    """Read an exported bot from a file or standard input, or a folder with its files."""
+    path = Path(source)
+    if source != "-" and path.is_dir():
+        return _from_folder(path)
+    text = read_source(source)
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise Invalid(
+            f"{source} is not an exported bot: {error}", hint="Make one: forge bots export BOT"
+        ) from error
+    if not isinstance(found, dict):
+        raise Invalid(f"{source} is not an exported bot.", hint="Make one: forge bots export BOT")
+    return found  # pyright: ignore[reportUnknownVariableType]
 
-    console().print(bot_page(bot))
+
+def _from_folder(folder: Path) -> dict[str, Any]:
+    """Read the files of a bot from a folder, and ignore others."""
+    paths = {file.file_name: folder / file.file_name for file in BotFile}
+    files = {name: read_file(path) for name, path in paths.items() if path.exists()}
+    slug = folder.resolve().name[:MAX_SLUG]
+    return {"forge_bot": 1, "slug": slug, "exported_at": now().isoformat(), "files": files}

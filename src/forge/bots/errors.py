@@ -1,15 +1,15 @@
-"""What can be wrong with a bot that somebody wants to talk to."""
+"""Errors of bots."""
 
 from forge.errors import Conflict
 
 
 class BotBlocked(Conflict):
-    """Its files do not allow it: a soul nobody accepted, a mistake in a file, a folder that is gone."""
+    """The bot cannot answer: an unaccepted soul, an invalid file, a missing folder, or a disabled bot."""
 
     code = "bot_blocked"
 
 
 class FileChanged(Conflict):
-    """The file is not the one that was edited; `detail` is a `FileConflict`."""
+    """The file changed since it was read; `detail` is a `FileConflict`."""
 
     code = "file_changed"

@@ -1,4 +1,4 @@
-"""Bots as people and clients see them."""
+"""API models, enums and events of bots."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,6 +10,25 @@ from forge.events.models import EventData
 from forge.kernel.text import NO_NUL
 from forge.skills.models import Capability, SkillKind, SkillName, Tier
 from forge.skills.views import SkillState
+
+
+class MessageStatus(StrEnum):
+    DONE = "done"
+    WRITING = "writing"
+    STOPPED = "stopped"
+    """Stopped by a person; the text written so far is kept."""
+    INTERRUPTED = "interrupted"
+    """Its process died; the text written so far is kept, and the answer can be resumed."""
+    FAILED = "failed"
+    """The model call failed or returned no answer; see `error`."""
+
+    @property
+    def can_resume(self) -> bool:
+        return self in (MessageStatus.STOPPED, MessageStatus.INTERRUPTED, MessageStatus.FAILED)
+
+
+MAX_CONTENT = 200_000
+
 
 MAX_NAME = 200
 MAX_BOT_DESCRIPTION = 1000
@@ -25,12 +44,12 @@ BUNDLE_FORMAT = 1
 
 
 Words = Annotated[str, NO_NUL]
-"""Text of a person, whatever it says."""
+"""Free text."""
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), NO_NUL]
 GivenName = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME), NO_NUL
 ]
-"""As somebody types it."""
+"""A name as typed, stripped of surrounding whitespace."""
 Description = Annotated[str, Field(max_length=MAX_BOT_DESCRIPTION), NO_NUL]
 Colour = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG), NO_NUL]
@@ -47,9 +66,9 @@ Avatar = Annotated[str, Field(min_length=1, max_length=16), NO_NUL]
 class BotStatus(StrEnum):
     ACTIVE = "active"
     DISABLED = "disabled"
-    """Keeps everything, answers nobody."""
+    """Keeps all data, does not answer."""
     ARCHIVED = "archived"
-    """Out of sight as well."""
+    """Disabled, and hidden from lists."""
 
 
 class Category(StrEnum):
@@ -60,7 +79,7 @@ class Category(StrEnum):
 
 
 class BotFile(StrEnum):
-    """The files of a bot, by the names they have in addresses."""
+    """The files of a bot, by their names in URLs."""
 
     SOUL = "soul"
     IDENTITY = "identity"
@@ -81,7 +100,7 @@ _FILE_NAMES = {
 
 
 class FileProblem(BaseModel):
-    """What is wrong in a file, and where. Lines and columns count from 1."""
+    """A problem in a file. Lines and columns count from 1."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -91,11 +110,11 @@ class FileProblem(BaseModel):
     message: str
     hint: str | None = None
     is_warning: bool = False
-    """A warning is worth knowing; the bot works all the same."""
+    """A warning does not block the bot."""
 
 
 class Identity(BaseModel):
-    """The front matter of `IDENTITY.md`: how a bot looks, and what it runs on."""
+    """The front matter of `IDENTITY.md`: appearance, model and settings of a bot."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -105,22 +124,22 @@ class Identity(BaseModel):
     tags: Tags = []
     provider: ProviderName | None = None
     model: ModelName | None = None
-    """None follows whatever is chosen for bots in Settings, Models."""
+    """None uses the model chosen for bots in Settings, Models."""
     temperature: Temperature = 0.7
     max_tokens: MaxTokens = 4096
     avatar: Avatar = "🤖"
     colour: Colour = "#e2703a"
     memory: bool = True
-    """Whether facts are taken from its conversations."""
+    """Extract facts from its conversations."""
 
     @property
     def ref(self) -> str | None:
-        """The model as the model gateway names it; None for whatever is chosen for bots."""
+        """Return the model as the gateway names it; None for the default model of bots."""
         return f"{self.provider}:{self.model}" if self.provider and self.model else self.model
 
 
 class Soul(BaseModel):
-    """`SOUL.md`: the front matter, and the text below it."""
+    """`SOUL.md`: the front matter and the text below it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -142,69 +161,69 @@ SkillOverrides = Annotated[
 
 
 def _all_for_none(named: object) -> object:
-    """An empty list has never kept a skill from anything."""
+    """Read an empty list as no restriction."""
     return None if named == [] else named
 
 
 class SkillEntry(BaseModel):
-    """One table of `skills.toml`: a skill of the library that a bot has."""
+    """A table of `skills.toml`: a skill attached to a bot."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     skill_name: SkillName
     enabled: bool = True
     version: Annotated[str, Field(max_length=64), NO_NUL] | None = None
-    """Which of its versions will do; None for any."""
+    """Required version or range; None for any."""
     capabilities: Annotated[Narrowed, BeforeValidator(_all_for_none)] = None
-    """Of what was granted to it, only these; None for all of it."""
+    """Restrict the granted capabilities to these; None for all of them."""
     overrides: dict[str, str] = {}
-    """`description` is what the bot reads that it is for; all others are settings the skill gets."""
+    """`description` replaces the description the bot reads; all other keys are settings passed to the skill."""
 
 
 class SkillView(BaseModel):
-    """A skill a bot has, as its file says and as the library knows it."""
+    """A skill attached to a bot, with its state in the library."""
 
     name: str
     enabled: bool
     is_offered: bool = False
-    """Whether the bot can take it up."""
+    """The bot can use it."""
     description: str = ""
-    """As the bot reads it."""
+    """Description as the bot reads it."""
     kind: SkillKind | None = None
     version: str | None = None
-    """The one in the library; None when there is none."""
+    """Version in the library; None if the skill is missing."""
     pin: str | None = None
-    """Which versions will do."""
+    """Required version or range."""
     state: SkillState | None = None
     problem: str | None = None
-    """Why it cannot be taken up, or what of it cannot be used."""
+    """Why the bot cannot use it, or can use it only in part."""
     tier: Tier | None = None
     capabilities: list[Capability] = []
-    """Asked for, its parents' included."""
+    """Requested capabilities, including those of inherited skills."""
     granted: list[Capability] = []
-    """Those that count now, before they are narrowed."""
+    """Capabilities granted now, before `narrowed` applies."""
     narrowed: Narrowed = None
     overrides: dict[str, str] = {}
 
 
 class NewBotSkill(BaseModel):
-    """Give a bot a skill."""
+    """Attach a skill to a bot."""
 
     model_config = ConfigDict(extra="forbid")
 
     skill_name: SkillName
     enabled: bool = True
     version: VersionRange | None = Field(
-        default=None, description="An exact version, or a range such as ^1.2; any without it."
+        default=None, description="An exact version or a range such as ^1.2. Default: any version."
     )
     overrides: SkillOverrides = {}
     capabilities: Narrowed = Field(
-        default=None, description="Of what was granted, only these. Empty or null: all of it."
+        default=None, description="Restrict the granted capabilities to these. Empty or null: no restriction."
     )
 
 
 class BotSkillChange(BaseModel):
-    """What is given is changed; null takes a pin or a narrowing away."""
+    """Change the given fields; null removes a version pin or a restriction."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -215,7 +234,7 @@ class BotSkillChange(BaseModel):
 
 
 class Bot(BaseModel):
-    """What the database knows of a bot: the files have the rest, and `identity` is what they last said."""
+    """A bot as stored in the database. `identity` is the last valid IDENTITY.md."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -230,26 +249,26 @@ class Bot(BaseModel):
 
 
 class BotView(Bot):
-    """A bot with its state and its numbers."""
+    """A bot with its state and statistics."""
 
     folder: str
-    """Where its files are, on the machine of the server."""
+    """Directory of its files on the server."""
     model: str
-    """`provider:model` that its next answer comes from."""
+    """`provider:model` of its next answer."""
     problems: list[FileProblem] = []
     blocked: str | None = None
-    """Why it cannot be talked to, in one line; None when it can."""
+    """Why the bot cannot answer, in one line; None if it can."""
     soul_version: int
     sessions: int = 0
     answering: int = 0
-    """Conversations in which an answer is being written now."""
+    """Number of conversations in which an answer is being written."""
     messages: int = 0
     tokens: int = 0
     spent_micros: int = 0
 
 
 class NewBot(BaseModel):
-    """Only a name is needed. Whole files may be given instead of the fields they hold."""
+    """Create a bot. Only the name is required; `soul` and `user` are complete files."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -263,12 +282,14 @@ class NewBot(BaseModel):
     max_tokens: MaxTokens = 4096
     avatar: Avatar | None = None
     colour: Colour | None = None
-    soul: Words | None = Field(default=None, description="A whole SOUL.md; without it one is written.")
-    user: Words | None = Field(default=None, description="A whole USER.md.")
+    soul: Words | None = Field(
+        default=None, description="A complete SOUL.md. Default: generated from name and description."
+    )
+    user: Words | None = Field(default=None, description="A complete USER.md.")
 
 
 class BotChange(BaseModel):
-    """What is given is changed: in IDENTITY.md, except for the status. The slug stays."""
+    """Change the given fields. All but `status` are keys of IDENTITY.md; the slug does not change."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -277,10 +298,10 @@ class BotChange(BaseModel):
     category: Category | None = None
     tags: Tags | None = None
     provider: Annotated[str, Field(max_length=MAX_PROVIDER), NO_NUL] | None = Field(
-        default=None, description="Empty: back to the default."
+        default=None, description="An empty string resets it to the default."
     )
     model: Annotated[str, Field(max_length=MAX_MODEL), NO_NUL] | None = Field(
-        default=None, description="Empty: back to the default."
+        default=None, description="An empty string resets it to the default."
     )
     temperature: Temperature | None = None
     max_tokens: MaxTokens | None = None
@@ -290,14 +311,16 @@ class BotChange(BaseModel):
     status: BotStatus | None = None
     base_hash: str | None = Field(
         default=None,
-        description="Hash of the IDENTITY.md this change was made from; 409 when it is another now.",
+        description="Hash of the IDENTITY.md this change is based on; 409 if the file changed since.",
     )
 
 
 class NewClone(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    name: GivenName | None = Field(default=None, description="Without it: the name, and (Clone).")
+    name: GivenName | None = Field(
+        default=None, description="Default: the name of the bot followed by (Clone)."
+    )
 
 
 def _known_format(number: object) -> object:
@@ -307,7 +330,7 @@ def _known_format(number: object) -> object:
 
 
 class Bundle(BaseModel):
-    """A bot as one file: what it is, without its memory, its conversations and any secret."""
+    """An exported bot: its files, without memories, conversations and secrets."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -315,7 +338,7 @@ class Bundle(BaseModel):
     slug: Annotated[str, Field(max_length=MAX_SLUG)]
     exported_at: datetime
     files: dict[str, Words]
-    """By file name: `SOUL.md`, `IDENTITY.md`, `USER.md`, `skills.toml`."""
+    """Contents by file name: `SOUL.md`, `IDENTITY.md`, `USER.md`, `skills.toml`."""
 
 
 class BotSort(StrEnum):
@@ -325,7 +348,7 @@ class BotSort(StrEnum):
 
 
 class Stats(BaseModel):
-    """Numbers over all bots of an account."""
+    """Totals over all bots of an account."""
 
     total_bots: int
     active_bots: int
@@ -333,7 +356,7 @@ class Stats(BaseModel):
     archived_bots: int
     total_sessions: int
     active_sessions: int
-    """Those in which an answer is being written now."""
+    """Sessions in which an answer is being written."""
     total_messages: int
     total_memories: int
     tokens: int
@@ -344,7 +367,7 @@ BotPart = Literal["bot", "soul", "identity", "user", "skills", "memory", "sessio
 
 
 class BotChanged(EventData):
-    """Something about a bot is different now: load it again. In the account's stream."""
+    """A bot changed: reload it. Published on the account's stream."""
 
     type: ClassVar[str] = "bot.changed"
     bot_id: str

@@ -1,4 +1,4 @@
-"""Whether a bot could answer now: which models it asks, and whether there is a key for them."""
+"""Resolve the models of a bot, and check that their API keys exist."""
 
 from collections.abc import Iterable
 
@@ -9,19 +9,18 @@ from forge.llm.models import Role
 
 
 def bot_scope(bot_id: str) -> str:
-    """Under which a bot's choices, secrets and calls are kept."""
+    """Return the scope of a bot's model choices, secrets and calls."""
     return f"bot:{bot_id}"
 
 
-class Readiness:
+class ModelReadiness:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
 
     async def targets(
         self, account_id: str, bot_id: str, identity: Identity, *, model: str | None = None
     ) -> list[Target]:
-        """The model that is wished for, or that its IDENTITY.md names, and no other; else what is chosen for it, or for
-        bots."""
+        """Return the requested model or the one of IDENTITY.md; else the chain chosen for this bot, or for bots."""
         ref = model or identity.ref
         if ref is not None:
             return [await self._catalog.target(account_id, ref)]
@@ -30,7 +29,7 @@ class Readiness:
     async def check(
         self, account_id: str, bot_id: str, identity: Identity, *, model: str | None = None
     ) -> list[Target]:
-        """The same, when the first of them can be asked: a person is told what is missing before a word is said."""
+        """Return the same, but raise if the API key of the first model is missing."""
         targets = await self.targets(account_id, bot_id, identity, model=model)
         try:
             await self._catalog.key(targets[0], account_id, bot_scope(bot_id))
@@ -43,8 +42,8 @@ class Readiness:
         return targets
 
     async def models(self, account_id: str, bots: Iterable[Bot]) -> dict[str, Resolved]:
-        """The model each bot asks first, by its id; what is wrong with it is told, not raised."""
+        """Return the first model of each bot by bot id; problems are part of the result."""
         named = {bot_scope(bot.id): bot for bot in bots}
         wanted = {scope: bot.identity.ref for scope, bot in named.items()}
-        found = await self._catalog.first_of_each(account_id, Role.BOT, wanted)
+        found = await self._catalog.resolve_first(account_id, Role.BOT, wanted)
         return {named[scope].id: resolved for scope, resolved in found.items()}

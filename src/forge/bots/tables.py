@@ -18,7 +18,7 @@ bots = sa.Table(
     sa.Column("deleted_at", Utc),
     sa.Index("ix_bots_account_id_created_at", "account_id", "created_at"),
 )
-"""A slug is a folder's name, so there is one of each on a server; a deleted bot keeps its own until it is gone."""
+"""Slugs are folder names, so they are unique per server. A deleted bot keeps its slug until it is purged."""
 
 bot_versions = sa.Table(
     "bot_versions",
@@ -33,8 +33,8 @@ bot_versions = sa.Table(
     sa.Column("is_written", sa.Boolean, nullable=False),
     sa.Column("created_at", Utc, nullable=False),
 )
-"""`is_written`: the file got it. A version is kept first and written then; what was killed in between is finished by
-whoever looks at the file next."""
+"""`is_written`: the file has this content. A version is inserted before the file is written; an interrupted save is finished
+the next time the file is used."""
 
 chat_sessions = sa.Table(
     "chat_sessions",
@@ -52,9 +52,9 @@ chat_sessions = sa.Table(
     sa.Column("updated_at", Utc, nullable=False),
     sa.Index("ix_chat_sessions_bot_id_updated_at", "bot_id", "updated_at"),
 )
-"""`is_titled`: a model or a person chose the title, it is not just the first words. `standing`: ids of memories that
-go along with every question of this conversation. `remembered_id`: the last message that facts were taken from.
-`origin`: the workflow or the bot that began it; nothing for a person."""
+"""`is_titled`: the title was generated or set by a person, not copied from the first words. `standing`: ids of memories
+sent with every question of this conversation. `remembered_id`: the last message facts were extracted from. `origin`: the
+workflow or bot that started it; null for a person."""
 
 chat_messages = sa.Table(
     "chat_messages",
@@ -75,8 +75,8 @@ chat_messages = sa.Table(
     sa.Index("ix_chat_messages_session_id_id", "session_id", "id"),
     sa.Index("ix_chat_messages_run_id", "run_id"),
 )
-"""A tree: `parent_id` is what a message follows. `tries`: how often a model was begun to be asked for this answer, so
-that an attempt whose process died is recognised. Ids sort by time."""
+"""A tree: `parent_id` is the previous message. `tries`: number of the last attempt to call a model for this answer, to detect
+an attempt whose process died. Ids sort by time."""
 
 chat_summaries = sa.Table(
     "chat_summaries",
@@ -93,7 +93,7 @@ chat_summaries = sa.Table(
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("created_at", Utc, nullable=False),
 )
-"""A summary holds for every branch that contains the message `upto_id`."""
+"""A summary is valid for every branch that contains the message `upto_id`."""
 
 bot_memories = sa.Table(
     "bot_memories",
@@ -115,4 +115,4 @@ bot_memories = sa.Table(
     sa.Index("ix_bot_memories_bot_id_created_at", "bot_id", "created_at"),
     sa.Index("ix_bot_memories_session_id", "session_id"),
 )
-"""`embedding`: little-endian 32-bit floats, made by the model `embedder`; other models' are made anew."""
+"""`embedding`: little-endian 32-bit floats from the model `embedder`; vectors of other models are recomputed."""

@@ -1,1 +1,1 @@
-"""A model server that answers from a script: what the tests talk to, and `forge models serve`."""
+"""A model server that answers from a script, for tests and `forge models serve`."""

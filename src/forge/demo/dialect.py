@@ -1,4 +1,4 @@
-"""What an API's own shape consists of. There are two: Anthropic's Messages and OpenAI's Chat Completions."""
+"""The interface of an API dialect. There are two: Anthropic's Messages and OpenAI's Chat Completions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,16 +7,15 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from forge.demo.cache import Usage
-from forge.demo.conversation import Conversation, JsonObject
+from forge.demo.exchange import Conversation, JsonObject, Reply
 from forge.demo.playback import Piece
-from forge.demo.reply import Reply
+from forge.demo.prompt_cache import Usage
 from forge.errors import Malformed
-from forge.kernel.misfit import first_misfit
+from forge.kernel.validation import first_problem
 
 
-class Trouble(StrEnum):
-    """What a request is refused with; each API has its own words and status for it."""
+class ApiErrorKind(StrEnum):
+    """Kinds of API errors; each dialect has its own status and text for them."""
 
     BAD_REQUEST = "bad_request"
     UNAUTHORIZED = "unauthorized"
@@ -27,17 +26,17 @@ class Trouble(StrEnum):
 
 
 @dataclass(eq=False)
-class Refusal(Exception):
-    """An answer that is an error; the dialect knows its shape."""
+class ApiError(Exception):
+    """An error response; the dialect defines its format."""
 
-    trouble: Trouble
+    trouble: ApiErrorKind
     message: str
     retry_after_s: float | None = None
 
 
 @dataclass(frozen=True)
-class Take:
-    """Everything an answer is made of."""
+class RenderedReply:
+    """A reply with everything needed to render a response."""
 
     message_id: str
     model: str
@@ -52,13 +51,13 @@ class Dialect(Protocol):
     name: str
 
     def read(self, body: JsonObject) -> Conversation:
-        """Raises Malformed for what the real API would refuse."""
+        """Parse a request; raise Malformed for what the real API rejects."""
         ...
 
     def key(self, headers: Mapping[str, str]) -> str | None: ...
 
     def wrong_key(self, headers: Mapping[str, str]) -> str:
-        """What to say about a key that is not right."""
+        """Return the error message for an invalid key."""
         ...
 
     def headers(self, request_id: str) -> dict[str, str]: ...
@@ -67,25 +66,25 @@ class Dialect(Protocol):
 
     def forget(self) -> None: ...
 
-    def answer(self, take: Take) -> JsonObject: ...
+    def answer(self, take: RenderedReply) -> JsonObject: ...
 
-    def stream(self, take: Take) -> list[Piece]: ...
+    def stream(self, take: RenderedReply) -> list[Piece]: ...
 
-    def status(self, trouble: Trouble) -> int: ...
+    def status(self, trouble: ApiErrorKind) -> int: ...
 
-    def error(self, trouble: Trouble, message: str, request_id: str) -> JsonObject: ...
+    def error(self, trouble: ApiErrorKind, message: str, request_id: str) -> JsonObject: ...
 
-    def error_event(self, trouble: Trouble, message: str) -> bytes: ...
+    def error_event(self, trouble: ApiErrorKind, message: str) -> bytes: ...
 
     def models(self, names: list[str]) -> JsonObject: ...
 
 
 def in_pieces(text: str, size: int) -> list[str]:
-    """At most some 200 of them, however long the text."""
+    """Split a text into pieces, at most about 200."""
     size = max(size, len(text) // 200)
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def refuse(error: ValidationError) -> Malformed:
-    """The first problem, in the words both APIs use: `messages.0.role: Field required`."""
-    return Malformed(str(first_misfit(error)))
+def malformed_request(error: ValidationError) -> Malformed:
+    """Return an error with the first problem in the format of both APIs: `messages.0.role: Field required`."""
+    return Malformed(str(first_problem(error)))

@@ -1,6 +1,6 @@
-"""What goes wrong on demand: in place of the answer, inside what is said, or on the way.
+"""Scripted faults: instead of an answer, in its content, or during its transmission.
 
-Counting how often is the only thing the server remembers about a conversation.
+The number of faults is the only state the server keeps about a conversation.
 """
 
 import json
@@ -9,37 +9,40 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from forge.demo.dialect import Refusal, Trouble
-from forge.demo.direction import Cue
+from forge.demo.dialect import ApiError, ApiErrorKind
+from forge.demo.exchange import Block, Redacted, Reply, Text, Thinking, ToolUse
+from forge.demo.model_script import Fault, FaultKind, StopReason
 from forge.demo.playback import Piece, Playback
-from forge.demo.reply import Block, Redacted, Reply, Text, Thinking, ToolUse
-from forge.demo.script import Fault, FaultKind, StopReason
+from forge.demo.reply_writer import ScriptPosition
 
-REFUSALS = {
-    FaultKind.BAD_REQUEST: (Trouble.BAD_REQUEST, "the script says so"),
-    FaultKind.PROMPT_TOO_LONG: (Trouble.BAD_REQUEST, "prompt is too long: 250000 tokens > 200000 maximum"),
-    FaultKind.UNAUTHORIZED: (Trouble.UNAUTHORIZED, "invalid x-api-key"),
-    FaultKind.RATE_LIMIT: (Trouble.RATE_LIMIT, "This request would exceed your account's rate limit."),
-    FaultKind.SERVER_ERROR: (Trouble.SERVER_ERROR, "Internal server error"),
-    FaultKind.OVERLOADED: (Trouble.OVERLOADED, "Overloaded"),
+ERROR_RESPONSES = {
+    FaultKind.BAD_REQUEST: (ApiErrorKind.BAD_REQUEST, "the script says so"),
+    FaultKind.PROMPT_TOO_LONG: (
+        ApiErrorKind.BAD_REQUEST,
+        "prompt is too long: 250000 tokens > 200000 maximum",
+    ),
+    FaultKind.UNAUTHORIZED: (ApiErrorKind.UNAUTHORIZED, "invalid x-api-key"),
+    FaultKind.RATE_LIMIT: (ApiErrorKind.RATE_LIMIT, "This request would exceed your account's rate limit."),
+    FaultKind.SERVER_ERROR: (ApiErrorKind.SERVER_ERROR, "Internal server error"),
+    FaultKind.OVERLOADED: (ApiErrorKind.OVERLOADED, "Overloaded"),
 }
 BAD_GATEWAY_PAGE = b"<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>"
 UNKNOWN_TOOL = "no_such_tool"
 
 
 class FaultCounter:
-    """How often each fault of a turn has happened in each conversation."""
+    """Counts the faults of each turn in each conversation."""
 
     def __init__(self) -> None:
         self._happened: Counter[tuple[str, int, int]] = Counter()
 
-    def due(self, cue: Cue) -> Fault | None:
-        """The first fault of the turn that has not had its times, counted as happening now."""
+    def next_due(self, cue: ScriptPosition) -> Fault | None:
+        """Return the turn's next fault that is still due, and count it."""
         if cue.plan is None:
             return None
         for index, fault in enumerate(cue.plan.faults):
             if fault.kind is FaultKind.PAUSE_TURN:
-                continue  # follows from the request, needs no memory
+                continue  # depends only on the request
             key = (cue.conversation, cue.turn, index)
             if fault.times is None or self._happened[key] < fault.times:
                 self._happened[key] += 1
@@ -50,17 +53,17 @@ class FaultCounter:
         self._happened.clear()
 
 
-def refusal_for(fault: Fault, *, is_stream: bool) -> Refusal | None:
-    """A fault in place of the answer. An error in the middle of a stream is one when there is no stream."""
+def refusal_for(fault: Fault, *, is_stream: bool) -> ApiError | None:
+    """Return the error response for a fault, if it has one. Without streaming, an error event is an error response."""
     kind = FaultKind.OVERLOADED if fault.kind is FaultKind.ERROR_EVENT and not is_stream else fault.kind
-    if kind not in REFUSALS:
+    if kind not in ERROR_RESPONSES:
         return None
-    trouble, message = REFUSALS[kind]
-    return Refusal(trouble, fault.message or message, fault.retry_after_s)
+    trouble, message = ERROR_RESPONSES[kind]
+    return ApiError(trouble, fault.message or message, fault.retry_after_s)
 
 
 def spoil_reply(reply: Reply, fault: Fault) -> Reply:
-    """A fault in what is said."""
+    """Apply a fault to the content of a reply."""
     match fault.kind:
         case FaultKind.EMPTY:
             return Reply((), StopReason.END_TURN)
@@ -73,7 +76,7 @@ def spoil_reply(reply: Reply, fault: Fault) -> Reply:
         case FaultKind.MALFORMED_JSON:
             return _with_tools(reply, lambda tool: replace(tool, arguments=_broken(tool.arguments)))
         case FaultKind.WRONG_TYPES:
-            return _with_tools(reply, lambda tool: replace(tool, arguments=_mistyped(tool.arguments)))
+            return _with_tools(reply, lambda tool: replace(tool, arguments=_with_wrong_types(tool.arguments)))
         case FaultKind.UNKNOWN_TOOL:
             return _with_tools(reply, lambda tool: replace(tool, name=UNKNOWN_TOOL))
         case FaultKind.DUPLICATE_IDS:
@@ -112,18 +115,18 @@ def _half(text: str) -> str:
 
 
 def _broken(arguments: str) -> str:
-    """Never whole, however short it was."""
+    """Truncate JSON so that it is invalid."""
     return arguments[: max(1, len(arguments) * 2 // 3)] if len(arguments) > 2 else "{"
 
 
-def _mistyped(arguments: str) -> str:
+def _with_wrong_types(arguments: str) -> str:
     given: dict[str, Any] = json.loads(arguments)
     wrong = {name: ["not", "this"] if isinstance(value, str) else "not this" for name, value in given.items()}
     return json.dumps(wrong or {"unexpected": ["not", "this"]})
 
 
 def spoil_stream(playback: Playback, fault: Fault, error_event: bytes) -> Playback:
-    """A fault on the way of a streamed answer."""
+    """Apply a fault to the transmission of a streamed answer."""
     pieces = playback.pieces
     position = _position(pieces, 2 if fault.after is None else fault.after)
     match fault.kind:
@@ -147,7 +150,7 @@ def spoil_stream(playback: Playback, fault: Fault, error_event: bytes) -> Playba
 
 
 def _position(pieces: tuple[Piece, ...], content: int) -> int:
-    """Right behind so many pieces of content; before the last piece when there are fewer."""
+    """Return the position after a number of content pieces; before the last piece if there are fewer."""
     places = [index for index, piece in enumerate(pieces) if piece.is_content]
     if content == 0:
         return min(places[0] if places else 1, len(pieces) - 1)
@@ -156,7 +159,7 @@ def _position(pieces: tuple[Piece, ...], content: int) -> int:
 
 
 def spoil_whole(playback: Playback, fault: Fault) -> Playback:
-    """A fault on the way of an answer in one piece."""
+    """Apply a fault to the transmission of an unstreamed answer."""
     if fault.kind is FaultKind.STALL:
         return replace(playback, wait_s=fault.seconds)
     if fault.kind in (FaultKind.CUT, FaultKind.CLEAN_CUT):

@@ -1,4 +1,4 @@
-"""A response as pieces with pauses between them, and who plays it: to the end, to the cut, or until nobody listens."""
+"""Responses as pieces with pauses, and their player, which stops at a cut or when the client disconnects."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,18 +12,18 @@ class Outcome(StrEnum):
     RUNNING = "running"
     COMPLETED = "completed"
     CUT = "cut"
-    """By the script: the connection was closed in the middle."""
+    """The script closed the connection."""
     DISCONNECTED = "disconnected"
-    """By the client."""
+    """The client closed the connection."""
     STOPPED = "stopped"
-    """With the server."""
+    """The server was stopped."""
 
 
 @dataclass(frozen=True)
 class Piece:
     data: bytes
     is_content: bool = False
-    """Whether it carries words of the model: what faults and delays count."""
+    """Whether it contains output of the model; faults and delays count these pieces."""
     wait_s: float = 0
 
 
@@ -34,11 +34,11 @@ class Playback:
     pieces: tuple[Piece, ...]
     is_cut: bool = False
     wait_s: float = 0
-    """Before the first byte, the status line included."""
+    """Delay before the status line."""
 
 
 OnEnd = Callable[[Outcome, int], None]
-"""Is told how it ended and how many pieces were sent."""
+"""Receives the outcome and the number of pieces sent."""
 
 
 class Player:
@@ -70,7 +70,7 @@ class Player:
             self._end(Outcome.STOPPED)
 
     async def _send_all(self, send: Send) -> None:
-        """Without a message that there is no more the server closes the connection: that is the cut."""
+        """Send all pieces. For a cut the final message is omitted, so that the server closes the connection."""
         playback = self._playback
         *most, last = playback.pieces or (Piece(b""),)
         await asyncio.sleep(playback.wait_s)
@@ -82,7 +82,7 @@ class Player:
             self._pieces_sent += 1
         await asyncio.sleep(last.wait_s)
         self._pieces_sent += 1
-        self._end(Outcome.CUT if playback.is_cut else Outcome.COMPLETED)  # told before the client can know it
+        self._end(Outcome.CUT if playback.is_cut else Outcome.COMPLETED)  # before the client can see the end
         await send({"type": "http.response.body", "body": last.data, "more_body": playback.is_cut})
 
     def _end(self, outcome: Outcome) -> None:

@@ -1,1 +1,1 @@
-"""Files people write by hand, read as texts with their places: what is wrong is told with its line and column."""
+"""Hand-written files: front matter and YAML, with line and column of every problem."""

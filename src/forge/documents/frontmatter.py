@@ -8,9 +8,8 @@ from typing import Any
 
 import yaml
 
-from forge.documents.nodes import Node, NotYaml, Shape, read_yaml
-from forge.documents.places import Places
-from forge.documents.problem import Problem
+from forge.documents.problems import Problem, TextPositions
+from forge.documents.yaml_nodes import Node, Shape, YamlError, read_yaml
 
 BOM = "\ufeff"
 
@@ -21,8 +20,8 @@ _HYPHENS = re.compile(r"-(?=--)")
 _ESCAPED = r"\\x2D"
 
 
-class Unusable(Exception):
-    """The front matter cannot be read at all; raised and caught while reading one file."""
+class UnreadableFrontMatter(Exception):
+    """The front matter cannot be read; raised and caught while reading one file."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -32,73 +31,73 @@ class Unusable(Exception):
 @dataclass(frozen=True)
 class FrontMatter:
     text: str
-    """The whole file."""
+    """The text of the file."""
     start: int
-    """Of the YAML in it."""
+    """Start of the YAML in the text."""
     end: int
     body: str
-    """What is below, without the blank line that separates it."""
+    """The text below the front matter, without the separating blank line."""
     root: Node
-    """Its places count from `start`."""
+    """Its offsets are relative to `start`."""
 
     @cached_property
-    def _places(self) -> Places:
-        return Places(self.text)
+    def _line_index(self) -> TextPositions:
+        return TextPositions(self.text)
 
     def problem(
         self, message: str, node: Node | None = None, *, hint: str | None = None, is_warning: bool = False
     ) -> Problem:
-        """With the place of a node, or of the front matter as a whole."""
-        line, column = self._places.at(self.start + node.start) if node else (1, 1)
+        """Make a problem at the position of a node, or of the whole front matter."""
+        line, column = self._line_index.at(self.start + node.start) if node else (1, 1)
         return Problem(line, column, message, hint, is_warning)
 
     def find(self, key: str) -> tuple[Node, Node] | None:
-        """A key and its value."""
+        """Find a key with its value."""
         return next((pair for pair in self.root.entries() if pair[0].text == key), None)
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Raises Unusable."""
+    """Read front matter; raise UnreadableFrontMatter."""
     opening = _FENCE.match(text, len(BOM) if text.startswith(BOM) else 0)
     if opening is None:
-        raise Unusable(_missing("The file does not begin with front matter."))
+        raise UnreadableFrontMatter(_missing("The file does not start with front matter."))
     closing = _CLOSING.search(text, opening.end())
     if closing is None:
-        raise Unusable(_missing("The front matter has no end."))
+        raise UnreadableFrontMatter(_missing("The front matter is not closed."))
     blank = _BLANK.match(text, closing.end())
     body = text[blank.end() if blank else closing.end() :]
-    root = _root(text, opening.end(), closing.start())
+    root = _parse_root(text, opening.end(), closing.start())
     return FrontMatter(text, opening.end(), closing.start(), body, root)
 
 
-def _root(text: str, start: int, end: int) -> Node:
+def _parse_root(text: str, start: int, end: int) -> Node:
     try:
         root = read_yaml(text[start:end])
         if root.is_null:
             return Node(Shape.MAPPING, root.start, root.end)
         if root.shape is not Shape.MAPPING:
-            raise NotYaml(
-                "The front matter is no list of keys.", root.start, "Write lines such as `name: Ada`."
+            raise YamlError(
+                "The front matter must be a mapping.", root.start, "Write lines such as `name: Ada`."
             )
-    except NotYaml as error:
-        line, column = Places(text).at(start + error.offset)
-        raise Unusable(Problem(line, column, error.message, error.hint)) from error
+    except YamlError as error:
+        line, column = TextPositions(text).at(start + error.offset)
+        raise UnreadableFrontMatter(Problem(line, column, error.message, error.hint)) from error
     return root
 
 
 def _missing(message: str) -> Problem:
-    hint = "Begin the file with a line `---`, then lines such as `key: value`, then another line `---`."
+    hint = "Start the file with a line `---`, then lines such as `key: value`, then another line `---`."
     return Problem(1, 1, message, hint)
 
 
 def write_front_matter(values: Mapping[str, Any], body: str) -> str:
-    """Some readers take any three hyphens for its end, wherever they stand: inside of it there are none."""
+    """Write front matter and body. `---` inside of values is escaped, because some readers take it for the end."""
     separator = "\n" if body else ""
     return f"---\n{_HYPHENS.sub(_ESCAPED, write_yaml(values))}---\n{separator}{body}"
 
 
 def write_yaml(values: Mapping[str, Any]) -> str:
-    """Block style, a line per key, lists below; no text is folded, so that all of it is read back as it was."""
+    """Write YAML in block style without folding texts, so that they are read back unchanged."""
     width = float("inf")
     return str(
         yaml.dump(  # pyright: ignore[reportUnknownMemberType]
@@ -113,8 +112,8 @@ def write_yaml(values: Mapping[str, Any]) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of several lines in double quotes: the other styles change some of them. Those with three hyphens as well:
-    only there can they be escaped."""
+    """Writes multi-line texts in double quotes, because the other styles change some of them, and texts with `---` too,
+    because it can only be escaped there."""
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
         style = None if text.isprintable() and "---" not in text else '"'

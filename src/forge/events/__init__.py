@@ -1,4 +1,4 @@
-"""The event log: everything that happens, in order, per stream; and those who follow it live.
+"""The event log: ordered events per stream, and live followers.
 
-Nothing is told to anyone that was not first appended, in the transaction that made it true.
+Durable events reach followers only after they were appended, in the transaction of the change they report.
 """

@@ -1,6 +1,6 @@
-"""Hears what other processes append and whisper: one LISTEN connection per process on PostgreSQL.
+"""Receive the events of other processes: one LISTEN connection per process on PostgreSQL.
 
-SQLite has a single process, whose own commits wake the hub directly; there is nothing to listen to.
+SQLite has a single process, whose commits wake the hub directly.
 """
 
 import asyncio
@@ -9,7 +9,13 @@ import logging
 import psycopg
 
 from forge.events.hub import Hub
-from forge.events.notices import GREW, WHISPERED, Grown, Notice, read_notice
+from forge.events.notifications import (
+    EPHEMERAL_CHANNEL,
+    STREAM_GROWN_CHANNEL,
+    Notification,
+    StreamGrown,
+    parse_notification,
+)
 
 log = logging.getLogger(__name__)
 
@@ -17,31 +23,33 @@ RECONNECT_S = 1.0
 
 
 async def listen(url: str, hub: Hub) -> None:
-    """Runs until cancelled. After each (re)connection every follower re-reads: nothing missed while away."""
-    is_away = False
+    """Listen until cancelled. After each (re)connection all streams are read again, so that no event is missed."""
+    is_disconnected = False
     while True:
         try:
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-                await connection.execute(f"LISTEN {GREW}")
-                await connection.execute(f"LISTEN {WHISPERED}")
+                await connection.execute(f"LISTEN {STREAM_GROWN_CHANNEL}")
+                await connection.execute(f"LISTEN {EPHEMERAL_CHANNEL}")
                 hub.wake_all()
-                is_away = False
+                is_disconnected = False
                 async for notification in connection.notifies():
-                    _hear(hub, Notice(notification.channel, notification.payload))
+                    _dispatch(hub, Notification(notification.channel, notification.payload))
         except (psycopg.Error, OSError) as error:
-            if not is_away:
-                is_away = True
-                log.warning("lost the event listener, trying until it is back: %s", error)
+            if not is_disconnected:
+                is_disconnected = True
+                log.warning("lost the event listener's connection, reconnecting: %s", error)
         await asyncio.sleep(RECONNECT_S)
 
 
-def _hear(hub: Hub, notice: Notice) -> None:
+def _dispatch(hub: Hub, notification: Notification) -> None:
     try:
-        heard = read_notice(notice)
+        message = parse_notification(notification)
     except ValueError:
-        log.warning("another process says on %s what this one does not understand", notice.channel)
+        log.warning(
+            "cannot parse a notification on %s, possibly from another version of Forge", notification.channel
+        )
         return
-    if isinstance(heard, Grown):
-        hub.wake(heard.stream, heard.seq)
-    elif heard.origin != hub.id:
-        hub.whisper(heard.whisper)
+    if isinstance(message, StreamGrown):
+        hub.wake(message.stream, message.seq)
+    elif message.origin != hub.id:
+        hub.publish_ephemeral(message.event)

@@ -1,4 +1,4 @@
-"""What an event is: a typed fact (`EventData`) with its place in a stream (`Event`)."""
+"""Events: typed data (`EventData`) with a position in a stream (`Event`)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from typing import Annotated, Any, ClassVar, Literal, Union
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 
 STREAM_PATTERN = r"^[a-z]+:[A-Za-z0-9_-]{1,64}$"
-"""`kind:id`, for instance `run:0198…`."""
+"""`kind:id`, such as `run:0198…`."""
 
 
 class EventData(BaseModel):
-    """The facts of one kind of event. A subclass names its `type` and lives with the feature that emits it."""
+    """The data of one type of event. Subclasses set `type` and belong to the feature that emits them."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")  # events are read by older and newer versions
 
     type: ClassVar[str]
     is_durable: ClassVar[bool] = True
-    """False for what is only whispered: never stored, heard by whoever follows the stream at that moment."""
+    """False for ephemeral events, which are sent to current followers and never stored."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event as it stands in the log; `seq` counts 1, 2, 3 … without a gap in each stream."""
+    """An event in the log; `seq` counts 1, 2, 3 … without gaps in each stream."""
 
     stream: str
     seq: int
@@ -34,13 +34,13 @@ class Event:
 
     @cached_property
     def json(self) -> str:
-        """Its wire form, made once however many follow the stream."""
+        """The serialized event, cached for all followers."""
         return _EVENT.dump_json(self).decode()
 
 
 @dataclass(frozen=True)
-class Whisper:
-    """An event that is not in the log, so it has no number: a foretaste of a durable one that will follow."""
+class EphemeralEvent:
+    """An event that is not stored and has no sequence number. A durable event with the same information follows it."""
 
     stream: str
     seq: None
@@ -50,21 +50,21 @@ class Whisper:
 
     @cached_property
     def json(self) -> str:
-        return _WHISPER.dump_json(self).decode()
+        return _EPHEMERAL_EVENT.dump_json(self).decode()
 
 
 _EVENT = TypeAdapter(Event)
-_WHISPER = TypeAdapter(Whisper)
+_EPHEMERAL_EVENT = TypeAdapter(EphemeralEvent)
 
 
 def read_fact(event: Event, kinds: Iterable[type[EventData]]) -> EventData | None:
-    """None when it is of none of these kinds: a newer server may know some that we do not."""
+    """Parse the event's data; None for an unknown type, which a newer server can send."""
     kind = next((kind for kind in kinds if kind.type == event.type), None)
     return kind.model_validate(event.data) if kind else None
 
 
 def wire_model(kinds: Iterable[type[EventData]]) -> Any:
-    """The union of all event types as clients see them: each type with its own data, told apart by `type`."""
+    """Return the union of all event types as sent to clients, discriminated by `type`."""
     models = [
         create_model(
             f"{kind.__name__}Event",

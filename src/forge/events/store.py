@@ -1,4 +1,4 @@
-"""The SQL of the event log."""
+"""SQL of the event log."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -7,13 +7,13 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from forge.events.models import Event
-from forge.events.notices import GREW, Notice
+from forge.events.notifications import STREAM_GROWN_CHANNEL, Notification
 from forge.events.tables import events, streams
-from forge.store.engine import Tx
+from forge.store.database import Tx
 
-# Written out: nothing is executed as often as these, for any number of streams and events at once. Arrays instead of a
-# pipeline on PostgreSQL: a process that freezes in the middle of a pipeline counts as busy there, so that the locks of its
-# streams would never be taken from it.
+# Written out because these are the most frequent statements, for any number of streams and events at once. PostgreSQL gets
+# arrays instead of a pipeline: it counts a process that freezes within a pipeline as busy, so the idle timeout would
+# never release the locks of its streams.
 _RESERVE = {
     "sqlite": sa.text(
         "INSERT INTO event_streams (name, last_seq) "
@@ -28,14 +28,14 @@ _RESERVE = {
     ),
 }
 _INSERT = sa.insert(events)
-_INSERT_AND_TELL = sa.text(
-    "WITH told AS (INSERT INTO events (stream, seq, at, type, data) "
+_INSERT_AND_NOTIFY = sa.text(
+    "WITH inserted AS (INSERT INTO events (stream, seq, at, type, data) "
     "SELECT s, q, a, t, CAST(d AS json) FROM unnest(CAST(:streams AS text[]), CAST(:seqs AS bigint[]), "
     "CAST(:ats AS timestamptz[]), CAST(:types AS text[]), CAST(:data AS text[])) AS e (s, q, a, t, d)) "
     "SELECT pg_notify(:channel, payload) FROM unnest(CAST(:payloads AS text[])) AS n (payload)"
 )
-# A notification alone makes a transaction that waits for the disk, unless it is told that nothing is worth that.
-_TELL_LIGHTLY = sa.select(
+# A notification makes the commit wait for the disk, unless synchronous_commit is off.
+_NOTIFY_WITHOUT_FSYNC = sa.select(
     sa.func.set_config("synchronous_commit", "off", True),
     sa.func.pg_notify(sa.bindparam("channel"), sa.bindparam("payload")),
 )
@@ -52,8 +52,8 @@ _LAST_SEQ = sa.select(streams.c.last_seq).where(streams.c.name == sa.bindparam("
 
 
 async def reserve(tx: Tx, counts: Mapping[str, int]) -> dict[str, int]:
-    """Take so many numbers of each stream, in this order, and say the last. Holds the streams' rows until commit: no gap,
-    no overtaking."""
+    """Reserve sequence numbers of each stream, in this order, and return the last ones. The rows stay locked until commit,
+    so that there are no gaps and no reordering."""
     if tx.is_postgresql:
         given = {"names": list(counts), "counts": list(counts.values())}
         found = await tx.execute(_RESERVE["postgresql"], given)
@@ -62,8 +62,8 @@ async def reserve(tx: Tx, counts: Mapping[str, int]) -> dict[str, int]:
     return {row.name: row.last_seq for row in found}
 
 
-async def insert(tx: Tx, rows: Sequence[Event], notices: Sequence[Notice]) -> None:
-    """With what the other processes are told; PostgreSQL delivers that when the transaction commits."""
+async def insert(tx: Tx, rows: Sequence[Event], notices: Sequence[Notification]) -> None:
+    """Insert events with their notifications, which PostgreSQL delivers when the transaction commits."""
     if tx.is_postgresql:
         given = {
             "streams": [event.stream for event in rows],
@@ -71,22 +71,22 @@ async def insert(tx: Tx, rows: Sequence[Event], notices: Sequence[Notice]) -> No
             "ats": [event.at for event in rows],
             "types": [event.type for event in rows],
             "data": [json.dumps(event.data) for event in rows],
-            "channel": GREW,
+            "channel": STREAM_GROWN_CHANNEL,
             "payloads": [notice.payload for notice in notices],
         }
-        await tx.execute(_INSERT_AND_TELL, given)
+        await tx.execute(_INSERT_AND_NOTIFY, given)
         return
     values = [{"stream": e.stream, "seq": e.seq, "at": e.at, "type": e.type, "data": e.data} for e in rows]
     await tx.execute(_INSERT, values)
 
 
-async def notify_lightly(tx: Tx, notice: Notice) -> None:
-    """Tell the other processes in a transaction that does nothing else, whose loss would be none."""
-    await tx.execute(_TELL_LIGHTLY, {"channel": notice.channel, "payload": notice.payload})
+async def notify(tx: Tx, notice: Notification) -> None:
+    """Notify the other processes in a transaction that does nothing else, without waiting for the disk."""
+    await tx.execute(_NOTIFY_WITHOUT_FSYNC, {"channel": notice.channel, "payload": notice.payload})
 
 
 async def read(tx: Tx, stream: str, *, after: int, limit: int, types: Collection[str] = ()) -> list[Event]:
-    """All types, unless some are named."""
+    """Read events in order, of all types or the given ones."""
     query = _READ.where(events.c.type.in_(types)) if types else _READ
     found = await tx.execute(query, {"in_stream": stream, "after": after, "most": limit})
     return [Event(*row) for row in found]
@@ -97,13 +97,13 @@ async def last_seq(tx: Tx, stream: str) -> int:
     return found.scalar_one_or_none() or 0
 
 
-async def forget(tx: Tx, name: str) -> None:
+async def delete_events(tx: Tx, name: str) -> None:
     await tx.execute(sa.delete(events).where(events.c.stream == name))
 
 
-async def forget_before(tx: Tx, prefix: str, moment: datetime) -> None:
-    """In the order of the log, so that nothing but what goes is looked at. The last event of a stream stays: whoever
-    follows it from before that finds that it is still there."""
+async def delete_events_before(tx: Tx, prefix: str, moment: datetime) -> None:
+    """Delete per stream by sequence number, so that only deleted rows are visited. The last event of a stream stays, so
+    that a follower with an older position sees that the stream still exists."""
     named = sa.select(streams.c.name, streams.c.last_seq).where(streams.c.name.startswith(prefix))
     for stream in (await tx.execute(named)).all():
         own = events.c.stream == stream.name

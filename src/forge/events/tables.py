@@ -1,4 +1,4 @@
-"""`event_streams` hands out the next number under its row lock; `events` is the log itself, only ever appended."""
+"""Tables of the event log. `event_streams` assigns sequence numbers under its row locks; `events` is append-only."""
 
 import sqlalchemy as sa
 

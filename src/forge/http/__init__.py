@@ -1,1 +1,1 @@
-"""What every feature's `routes.py` stands on: the envelope, the caller, paging. Knows no feature and no table."""
+"""Shared by the routes of all features: response envelope, caller, parameters, WebSocket connections."""

@@ -1,6 +1,6 @@
-"""Who is calling. Every route takes a `Reader`, `Writer` or `Admin`: there is no route without a caller by accident.
+"""The caller of a request. Routes declare a `Reader`, `Writer` or `Admin` parameter, which authenticates the request.
 
-How a caller is recognised (cookie, key) is not known here: the API puts an authenticator on the application.
+The authenticator itself is installed on the application by `forge.api`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,12 +21,12 @@ class Caller:
     scopes: frozenset[Scope]
     method: CallerMethod
     credential_id: str
-    """The session or key that was shown: what a rate limit counts and a log line names."""
+    """The id of the session or key."""
 
     def must_have(self, scope: Scope) -> None:
         if not any(scope in own.included for own in self.scopes):
             raise Denied(
-                f"This needs the scope {scope.value!r}; the key has {', '.join(sorted(self.scopes)) or 'none'}.",
+                f"This request needs the scope {scope.value!r}; the key has {', '.join(sorted(self.scopes)) or 'none'}.",
                 hint=f"Create a key with it: forge keys create NAME --scope {scope.value}",
             )
 

@@ -1,15 +1,40 @@
-"""The shape of every answer under `/api/v1`: `{data, meta, errors, _links}`."""
+"""The envelope of every response under `/api/v1`: `{data, meta, errors, _links}`."""
 
+import time
 from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.errors import ForgeError
-from forge.http.context import current_request
 from forge.kernel.clock import now
-from forge.store.paging import Page
+from forge.kernel.ids import new_id
+from forge.store.pagination import Page
+
+
+@dataclass(frozen=True)
+class RequestContext:
+    request_id: str = field(default_factory=new_id)
+    started: float = field(default_factory=time.perf_counter)
+
+    def elapsed_ms(self) -> int:
+        return round((time.perf_counter() - self.started) * 1000)
+
+
+_current: ContextVar[RequestContext | None] = ContextVar("forge_request", default=None)
+
+
+def current_request() -> RequestContext:
+    return _current.get() or RequestContext()
+
+
+def enter_request(context: RequestContext) -> None:
+    """Set the current request. Each request is served in its own context, so it need not be reset."""
+    _current.set(context)
+
 
 T = TypeVar("T")
 
@@ -22,14 +47,14 @@ class Meta(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """What went wrong, and what to do about it."""
+    """An error and a hint how to resolve it."""
 
     code: str
     message: str
     hint: str | None = None
     field: str | None = None
     detail: dict[str, Any] | None = None
-    """What a client needs to go on: for a conflict, what it is with."""
+    """Structured data for the client, such as what a conflict is with."""
 
 
 class Envelope(BaseModel, Generic[T]):
@@ -42,21 +67,21 @@ class Envelope(BaseModel, Generic[T]):
 
 
 def reply(data: T, **links: str) -> Envelope[T]:
-    return Envelope(data=data, meta=_meta(), links=links)
+    return Envelope(data=data, meta=_make_meta(), links=links)
 
 
 def reply_page(page: Page[T], **links: str) -> Envelope[list[T]]:
-    return Envelope(data=list(page.items), meta=_meta(page.next_cursor), links=links)
+    return Envelope(data=list(page.items), meta=_make_meta(page.next_cursor), links=links)
 
 
 def failure(errors: Sequence[ForgeError]) -> Envelope[None]:
     bodies = [
         ErrorBody(code=e.code, message=e.message, hint=e.hint, field=e.field, detail=e.detail) for e in errors
     ]
-    return Envelope(data=None, meta=_meta(), errors=bodies)
+    return Envelope(data=None, meta=_make_meta(), errors=bodies)
 
 
-def _meta(next_cursor: str | None = None) -> Meta:
+def _make_meta(next_cursor: str | None = None) -> Meta:
     request = current_request()
     return Meta(
         request_id=request.request_id,

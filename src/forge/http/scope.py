@@ -1,10 +1,10 @@
-"""What a caller may do, and how it was recognised. Light enough for the command line to import."""
+"""Scopes and authentication methods. No heavy imports: the command line uses this module."""
 
 from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """What a caller may do; each scope includes the ones before it."""
+    """Permissions of a caller; each scope includes the ones before it."""
 
     READ = "read"
     WRITE = "write"

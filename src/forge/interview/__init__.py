@@ -1,1 +1,1 @@
-"""Forge: one interview that makes a bot or a skill, whoever asks the questions and wherever they are answered."""
+"""The interview that creates bots and skills: questions, answers, drafts and the files that result."""

@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 import click
 
 from forge.bots.chat.cli import chat
-from forge.bots.choice import find_bot
-from forge.interview.config import MAX_VARIANTS
+from forge.bots.lookup import find_bot
 from forge.interview.console.prompts import Left
 from forge.interview.console.sitting import Sitting, Wish, choose_bot
-from forge.interview.phases import Mode
-from forge.interview.state import Speaker
-from forge.skills.blank_cli import blank_options, create_blank
+from forge.interview.domain.build_config import MAX_VARIANTS
+from forge.interview.domain.dialogue import Mode
+from forge.interview.domain.state import InterviewSpeaker
+from forge.skills.cli.blank import blank_options, create_blank
 from forge.terminal.client import connect
-from forge.terminal.given import read_source
+from forge.terminal.inputs import read_source
 from forge.terminal.options import json_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -112,7 +112,7 @@ def _check(given: dict[str, Any]) -> None:
 
 def _wish(given: dict[str, Any]) -> Wish:
     mode = given.get("mode") or (Mode.BATCH if given.get("variants") else Mode.BOT)
-    speakers = {True: Speaker.GUIDE, False: Speaker.MODEL, None: None}
+    speakers = {True: InterviewSpeaker.GUIDE, False: InterviewSpeaker.MODEL, None: None}
     reconfigured = given.get("reconfigure")
     return Wish(
         mode=Mode.RECONFIGURE if reconfigured else Mode(mode),

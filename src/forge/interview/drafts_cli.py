@@ -14,9 +14,9 @@ from forge.interview.models import (
     SessionDeleted,
     SessionView,
 )
-from forge.terminal.asking import be_sure
-from forge.terminal.choice import choose, is_id
 from forge.terminal.client import Client, connect
+from forge.terminal.inputs import be_sure
+from forge.terminal.lookup import choose, is_id
 from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean

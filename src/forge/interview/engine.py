@@ -1,40 +1,65 @@
-"""The interview itself: a state and an answer in, the next state out. No clock, no model, no database.
+"""The interview as pure functions from a state and an answer to the next state: no clock, model or database.
 
-Two speak in it. The guide's turns are computed here, at once; a model's turn is `due` until somebody has asked it, and
-comes back through `hear`. Whoever speaks, what is known is the sum of the patches, so a person can go back to any
-question, and answers behind it are asked again only if they no longer fit.
+The guide's turns are computed here at once. A model's turn is marked `due` until the run has asked the model,
+and comes back through `apply_model_turn`. The known settings are always the sum of the patches of all answers, so a
+person can go back to any question, and later answers are asked again only if they no longer fit.
 """
 
 from datetime import datetime
 
 from forge.errors import Conflict
-from forge.interview.answers import Answer, Chosen, Confirmed, Said, WentBack
-from forge.interview.asides import as_first_asked, asks_again, revision_of, waits_for_words
-from forge.interview.budget import budget_of
-from forge.interview.categories import Known, Purpose, classify
-from forge.interview.completing import to_config, to_skill_request
-from forge.interview.config import NOTHING, Fields
+from forge.interview.domain.answer_parser import UnclearAnswer, parse_answer
+from forge.interview.domain.build_config import NOTHING, Fields
+from forge.interview.domain.categories import KnownPurpose, Purpose, classify
+from forge.interview.domain.config_builder import is_written, to_config, to_skill_request
+from forge.interview.domain.dialogue import (
+    MIN_OPTIONS,
+    Answer,
+    AskQuestion,
+    Chosen,
+    Clarify,
+    Confirmed,
+    Mode,
+    Phase,
+    QuestionOption,
+    ReadyToAssemble,
+    ReadyToCreateSkill,
+    Said,
+    ShowPreview,
+    WentBack,
+    phase_label,
+)
+from forge.interview.domain.state import (
+    Asked,
+    Due,
+    Exchange,
+    InterviewSpeaker,
+    State,
+    Written,
+    answered_phases,
+    question_budget,
+)
+from forge.interview.domain.text_analysis import shorten
 from forge.interview.errors import BadAnswer
-from forge.interview.extras import with_extras
-from forge.interview.guide import next_question
-from forge.interview.phases import Mode, Phase
-from forge.interview.speaking.hearing import heard
-from forge.interview.speaking.reply import ModelTurn
-from forge.interview.state import Asked, Due, Exchange, Speaker, State, Written
-from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyToCreateSkill, ShowPreview
-from forge.interview.understanding import Unclear, understand
-from forge.interview.writing import is_written
-from forge.skills.manifest import read_skill_md
+from forge.interview.extra_options import add_extra_options
+from forge.interview.guide.bot_interview import next_batch_question, next_bot_question, next_change_question
+from forge.interview.guide.skill_interview import next_skill_question
+from forge.interview.interviewer.model_reply import ModelTurn
+from forge.interview.interviewer.reply_parser import parse_reply
+from forge.skills.format.manifest import read_skill_md
 from forge.skills.models import SKILL_MD
+
+MAX_ANSWERS = 200
+"""Characters of the answers shown for a phase that can be revised."""
 
 
 def begin(state: State) -> State:
-    """With the first turn, or with the model's being due."""
-    return state.but(due=Due.ASK) if state.speaker is Speaker.MODEL else _go_on(state)
+    """Return the state with its first turn, or with a model turn due."""
+    return state.replace(due=Due.ASK) if state.speaker is InterviewSpeaker.MODEL else _advance(state)
 
 
-def take(state: State, answer: Answer, at: datetime) -> State:
-    """Raises `BadAnswer` for an answer that does not fit; the state is not touched by it."""
+def apply_answer(state: State, answer: Answer, at: datetime) -> State:
+    """Apply an answer. Raise `BadAnswer` when it does not fit the current turn."""
     if state.made is not None:
         raise Conflict("This interview is finished.")
     if state.due is not None or state.asked is None:
@@ -42,27 +67,27 @@ def take(state: State, answer: Answer, at: datetime) -> State:
     if isinstance(answer, WentBack):
         return go_back(state, answer.phase)
     if isinstance(state.asked.turn, ReadyToAssemble | ReadyToCreateSkill):
-        return _at_the_end(state, state.asked, answer, at)
+        return _answer_ready_turn(state, state.asked, answer, at)
     answer = _as_option(state.asked, answer)
-    if state.left_at is not None and state.set_aside and _is_same(state, answer):
-        return _as_before(state)
-    return _take(state, state.asked, answer, at)
+    if state.left_at is not None and state.set_aside and _is_unchanged(state, answer):
+        return _restore_set_aside(state)
+    return _record_answer(state, state.asked, answer, at)
 
 
-def _take(state: State, asked: Asked, answer: Answer, at: datetime) -> State:
+def _record_answer(state: State, asked: Asked, answer: Answer, at: datetime) -> State:
     label = _label(asked, answer)
     extra = asked.extras.get(answer.index) if isinstance(answer, Chosen) else None
     if extra == "setup":
-        return state.but(asked=waits_for_words(asked, asked.turn.phase, _SETUP))
+        return state.replace(asked=_clarify(asked, asked.turn.phase, _SETUP))
     if asked.topic == "revise" and isinstance(answer, Chosen) and isinstance(asked.turn, AskQuestion):
         return go_back(state, Phase(asked.turn.options[answer.index].id))
     try:
         patch = _patch(state, asked, answer)
-    except Unclear as unclear:
-        return state.but(asked=asks_again(asked, str(unclear)))
+    except UnclearAnswer as unclear:
+        return state.replace(asked=_repeat_question(asked, str(unclear)))
     exchange = Exchange(
         number=_next_number(state),
-        asked=as_first_asked(asked),
+        asked=_without_error(asked),
         answer=answer,
         label=label,
         patch=patch,
@@ -70,27 +95,27 @@ def _take(state: State, asked: Asked, answer: Answer, at: datetime) -> State:
         answered_at=at,
     )
     aside = state.set_aside[1:] if state.left_at is not None else state.set_aside
-    state = state.but(exchanges=[*state.exchanges, exchange], set_aside=aside, left_at=None, edited=None)
+    state = state.replace(exchanges=[*state.exchanges, exchange], set_aside=aside, left_at=None, edited=None)
     if extra == "skip":
-        return _finish(state.but(set_aside=[]))
-    if state.speaker is Speaker.MODEL and not _is_forges_own(asked):
-        return state.but(due=Due.ASK)
-    return _go_on(state)
+        return _finish(state.replace(set_aside=[]))
+    if state.speaker is InterviewSpeaker.MODEL and not _is_guide_only(asked):
+        return state.replace(due=Due.ASK)
+    return _advance(state)
 
 
 _SETUP = (
     "Add a key for a provider: in Settings, Models, or with `forge secrets set ANTHROPIC_API_KEY`. "
-    "When it is there, say so, and I ask again."
+    "Say so when it is there, and I will ask again."
 )
 
 
-def _is_forges_own(asked: Asked) -> bool:
-    """Questions that the guide asks whoever speaks."""
+def _is_guide_only(asked: Asked) -> bool:
+    """Check for questions that the guide asks even when a model speaks."""
     return asked.topic.startswith("capability:")
 
 
 def _as_option(asked: Asked, answer: Answer) -> Answer:
-    """Words that are those of an option choose it."""
+    """Treat text that repeats the label of an option as choosing it."""
     if isinstance(answer, Said) and isinstance(asked.turn, AskQuestion):
         wanted = answer.text.strip().casefold()
         for index, option in enumerate(asked.turn.options):
@@ -100,12 +125,12 @@ def _as_option(asked: Asked, answer: Answer) -> Answer:
 
 
 def _label(asked: Asked, answer: Answer) -> str:
-    """The answer in words; refuses one that the turn does not take."""
+    """Return the answer in words; raise `BadAnswer` when the turn does not accept it."""
     match asked.turn, answer:
         case AskQuestion(options=options), Chosen(index=index):
             if index >= len(options):
                 raise BadAnswer(
-                    f"There is no option {index}: they are counted from 0 to {len(options) - 1}.",
+                    f"There is no option {index}; options are numbered 0 to {len(options) - 1}.",
                     field="answer",
                 )
             return options[index].label
@@ -115,31 +140,31 @@ def _label(asked: Asked, answer: Answer) -> str:
             return "Yes" if yes else "No"
         case AskQuestion(), _:
             raise BadAnswer(
-                "Choose one of the options.", hint='For instance {"OptionIndex": 0}.', field="answer"
+                "Choose one of the options.", hint='For example {"OptionIndex": 0}.', field="answer"
             )
         case Clarify(), _:
-            raise BadAnswer("Answer in words.", hint='For instance {"FreeText": "…"}.', field="answer")
+            raise BadAnswer("Answer in words.", hint='For example {"FreeText": "…"}.', field="answer")
         case _:
-            raise BadAnswer("Answer with yes or no.", hint='For instance {"Confirm": true}.', field="answer")
+            raise BadAnswer("Answer with yes or no.", hint='For example {"Confirm": true}.', field="answer")
 
 
 def _patch(state: State, asked: Asked, answer: Answer) -> Fields:
     if isinstance(answer, Chosen):
         return asked.patches[answer.index] if answer.index < len(asked.patches) else NOTHING
     if isinstance(answer, Said) and asked.free is not None:
-        return understand(state, asked, answer.text)
+        return parse_answer(state, asked, answer.text)
     return NOTHING
 
 
 def _purpose(asked: Asked, answer: Answer) -> Purpose | None:
-    """What the answer says about the whole; None when nothing."""
+    """Return the purpose that the answer implies, if any."""
     match answer:
         case Chosen(index=index) if asked.topic == "category" and isinstance(asked.turn, AskQuestion):
             chosen = asked.turn.options[index].id
-            return Known(chosen) if chosen in set(Known) else None
+            return KnownPurpose(chosen) if chosen in set(KnownPurpose) else None
         case Said(text=text) if asked.topic in ("category", "purpose"):
             found = classify(text)
-            return found if isinstance(found, Known) else None
+            return found if isinstance(found, KnownPurpose) else None
         case _:
             return None
 
@@ -152,12 +177,12 @@ def _next_number(state: State) -> int:
 
 
 def go_back(state: State, phase: Phase | None) -> State:
-    """To the question before, or to the first of a phase; it is asked again as it was."""
+    """Return to the previous question, or to the first one of a phase, and ask it again unchanged."""
     if not state.exchanges:
-        raise BadAnswer("This is the first question: there is nothing to go back to.")
-    place = _place_before(state) if phase is None else _place_of(state, phase)
+        raise BadAnswer("This is the first question; there is nothing to go back to.")
+    place = _previous_index(state) if phase is None else _first_index_of(state, phase)
     back = state.exchanges[place]
-    return state.but(
+    return state.replace(
         exchanges=state.exchanges[:place],
         set_aside=[*state.exchanges[place:], *state.set_aside],
         left_at=state.left_at or state.asked,
@@ -166,27 +191,29 @@ def go_back(state: State, phase: Phase | None) -> State:
     )
 
 
-def _place_before(state: State) -> int:
+def _previous_index(state: State) -> int:
     for place in reversed(range(len(state.exchanges))):
         if isinstance(state.exchanges[place].asked.turn, AskQuestion | Clarify):
             return place
     return 0
 
 
-def _place_of(state: State, phase: Phase) -> int:
+def _first_index_of(state: State, phase: Phase) -> int:
     for place, exchange in enumerate(state.exchanges):
         if exchange.asked.turn.phase is phase:
             return place
-    raise BadAnswer(f"Nothing was asked about {phase.value} yet.", hint="Only back: to a phase that is over.")
+    raise BadAnswer(
+        f"Phase {phase.value} has no answered question yet.", hint="You can only go back to an earlier phase."
+    )
 
 
-def _is_same(state: State, answer: Answer) -> bool:
+def _is_unchanged(state: State, answer: Answer) -> bool:
     return state.asked == state.set_aside[0].asked and answer == state.set_aside[0].answer
 
 
-def _as_before(state: State) -> State:
-    """The same answer as the first time: all that came after it still holds."""
-    return state.but(
+def _restore_set_aside(state: State) -> State:
+    """Restore the answers that were set aside: this one was given the same as before."""
+    return state.replace(
         exchanges=[*state.exchanges, *state.set_aside], set_aside=[], asked=state.left_at, left_at=None
     )
 
@@ -194,67 +221,67 @@ def _as_before(state: State) -> State:
 # The guide's turns, and the end
 
 
-def _go_on(state: State) -> State:
-    """The guide's next turn. Answers that were set aside are taken up where the question is the same as it was."""
+def _advance(state: State) -> State:
+    """Advance to the guide's next turn, reusing set-aside answers to identical questions."""
     while True:
-        asked = None if _is_spent(state) else next_question(state)
+        asked = None if _is_budget_spent(state) else next_question(state)
         if asked is None:
             return _finish(state)
-        asked = with_extras(state, asked)
+        asked = add_extra_options(state, asked)
         kept = next((one for one in state.set_aside if one.asked == asked), None)
         if kept is None:
-            return state.but(asked=asked, due=None)
+            return state.replace(asked=asked, due=None)
         left = [one for one in state.set_aside if one is not kept]
-        state = state.but(exchanges=[*state.exchanges, kept], set_aside=left)
+        state = state.replace(exchanges=[*state.exchanges, kept], set_aside=left)
 
 
-def _is_spent(state: State) -> bool:
-    """Capabilities are confirmed one by one, however many questions there were."""
-    return state.question_count >= budget_of(state).most and not _is_confirming(state)
+def _is_budget_spent(state: State) -> bool:
+    """Check the question budget. Capabilities are confirmed one by one regardless of it."""
+    return state.question_count >= question_budget(state).maximum and not _is_confirming_capabilities(state)
 
 
-def _is_confirming(state: State) -> bool:
-    """Whether the skill is there, and all that is left is what it may do."""
+def _is_confirming_capabilities(state: State) -> bool:
+    """Check whether the skill is written and only its capabilities are left to confirm."""
     return state.mode is Mode.SKILL and is_written(state)
 
 
 def _finish(state: State) -> State:
-    """Ready; or first the text that only now can be written."""
+    """Return the ready turn, or mark the text as due if it is not written yet."""
     if not is_written(state):
-        return state.but(due=Due.WRITE, set_aside=[], left_at=None)
+        return state.replace(due=Due.WRITE, set_aside=[], left_at=None)
     turn = (
         ReadyToCreateSkill(skill_request=to_skill_request(state))
         if state.mode is Mode.SKILL
         else ReadyToAssemble(config=to_config(state))
     )
     asked = Asked(turn=turn, topic="ready", speaker=state.speaker)
-    return state.but(asked=asked, due=None, set_aside=[], left_at=None)
+    return state.replace(asked=asked, due=None, set_aside=[], left_at=None)
 
 
-def _at_the_end(state: State, asked: Asked, answer: Answer, at: datetime) -> State:
-    """Nothing is made by an answer: that takes its own word. But things can still be changed."""
+def _answer_ready_turn(state: State, asked: Asked, answer: Answer, at: datetime) -> State:
+    """Handle an answer to the ready turn. It never creates anything: that takes a separate request."""
     match answer:
         case Confirmed(yes=True):
             return state
         case Confirmed(yes=False):
             return go_back(state, None)
         case Said(text=text):
-            if state.speaker is Speaker.GUIDE:
-                return state.but(asked=revision_of(state))
+            if state.speaker is InterviewSpeaker.GUIDE:
+                return state.replace(asked=_ask_what_to_revise(state))
             exchange = Exchange(
                 number=_next_number(state), asked=asked, answer=answer, label=text, answered_at=at
             )
-            return state.but(exchanges=[*state.exchanges, exchange], due=Due.ASK, edited=None)
+            return state.replace(exchanges=[*state.exchanges, exchange], due=Due.ASK, edited=None)
         case _:
             raise BadAnswer("Answer with yes or no, or say what to change.", field="answer")
 
 
-# What comes from outside
+# Results of the model and the run
 
 
-def hear(state: State, turn: ModelTurn, *, model: str, cost_micros: int) -> State:
-    """The model's turn, with what it understood of the last answer."""
-    said = heard(state, turn)
+def apply_model_turn(state: State, turn: ModelTurn, *, model: str, cost_micros: int) -> State:
+    """Apply a model turn, with the patch it derived from the last answer."""
+    said = parse_reply(state, turn)
     if state.exchanges:
         last = state.exchanges[-1]
         understood = last.model_copy(
@@ -266,62 +293,132 @@ def hear(state: State, turn: ModelTurn, *, model: str, cost_micros: int) -> Stat
             }
         )
         kept = [one for one in state.set_aside if one.number in said.keeps]
-        state = state.but(exchanges=[*state.exchanges[:-1], understood, *kept])
+        state = state.replace(exchanges=[*state.exchanges[:-1], understood, *kept])
     else:
-        state = state.but(
+        state = state.replace(
             opening=state.opening.merged(said.patch),
             found_purpose=said.purpose or state.found_purpose,
             opening_model=model,
             opening_cost_micros=state.opening_cost_micros + cost_micros,
         )
-    state = state.but(set_aside=[], left_at=None, due=None)
-    if said.asked is not None and not said.is_ready and not _is_spent(state):
-        return state.but(asked=with_extras(state, said.asked))
-    return _go_on(state) if _lacks_essentials(state) or _is_confirming(state) else _finish(state)
+    state = state.replace(set_aside=[], left_at=None, due=None)
+    if said.asked is not None and not said.is_ready and not _is_budget_spent(state):
+        return state.replace(asked=add_extra_options(state, said.asked))
+    return (
+        _advance(state) if _lacks_essentials(state) or _is_confirming_capabilities(state) else _finish(state)
+    )
 
 
 def _lacks_essentials(state: State) -> bool:
-    """What no default can stand for: the guide asks for it when a model thinks it is done."""
+    """Check for settings without a default. The guide asks for them when a model stops too early."""
     known = state.config
     is_few = len(known.variants or []) < state.basis.variants
     return not known.name or not (known.description or known.purpose or known.steps) or is_few
 
 
-def give_up(state: State, why: str) -> State:
-    """The model does not answer: the guide goes on from here."""
-    return _go_on(state.but(speaker=Speaker.GUIDE, why_guide=why, due=None))
+def fall_back_to_guide(state: State, why: str) -> State:
+    """Let the guide take over from a model that does not answer."""
+    return _advance(state.replace(speaker=InterviewSpeaker.GUIDE, why_guide=why, due=None))
 
 
-def switch(state: State, speaker: Speaker, why: str | None) -> State:
-    """From the next turn on; the one that was asked stays."""
-    state = state.but(speaker=speaker, why_guide=why)
+def switch_speaker(state: State, speaker: InterviewSpeaker, why: str | None) -> State:
+    """Change the speaker from the next turn on; the current turn stays."""
+    state = state.replace(speaker=speaker, why_guide=why)
     return state if state.asked is not None or state.due is not None else begin(state)
 
 
-def wrote(state: State, written: Written) -> State:
-    """What the text turned out to need is asked for, one by one, if nobody said what it may do."""
+def apply_written(state: State, written: Written) -> State:
+    """Store the written text. Capabilities that the skill declares are then confirmed one by one."""
     if written.skill is not None and state.config.capabilities is None:
         manifest = read_skill_md(written.skill.files.get(SKILL_MD, ""), written.skill.name).manifest
         needed = manifest.capabilities if manifest else []
-        state = state.but(opening=state.opening.merged(Fields(capabilities=needed)))
-    state = state.but(written=written, due=None)
+        state = state.replace(opening=state.opening.merged(Fields(capabilities=needed)))
+    state = state.replace(written=written, due=None)
     if state.edited is not None:
         return state
-    return _go_on(state) if state.mode is Mode.SKILL else _finish(state)
+    return _advance(state) if state.mode is Mode.SKILL else _finish(state)
 
 
-def rewrite(state: State) -> State:
-    """Other settings than those of the ready turn need their own text."""
-    return state.but(due=Due.WRITE)
+def request_rewrite(state: State) -> State:
+    """Mark the text as due again after the settings were edited in the review."""
+    return state.replace(due=Due.WRITE)
 
 
-def withdraw(state: State) -> State:
-    """Nobody waits for the model any more: the answer it was to understand is taken back."""
+def cancel_pending(state: State) -> State:
+    """Stop waiting for the model and take back the answer it was to process."""
     if state.due is None:
-        raise Conflict("Forge is not thinking.")
+        raise Conflict("There is nothing to cancel: Forge is not thinking.")
     if state.edited is not None:
-        return state.but(due=None, edited=None)  # settings of the review, and no answer
+        return state.replace(due=None, edited=None)  # edited in the review: there is no answer to take back
     if not state.exchanges:
-        return give_up(state, "You did not want to wait for the model.")
+        return fall_back_to_guide(state, "You stopped waiting for the model.")
     last = state.exchanges[-1]
-    return state.but(exchanges=state.exchanges[:-1], asked=last.asked, due=None)
+    return state.replace(exchanges=state.exchanges[:-1], asked=last.asked, due=None)
+
+
+def next_question(state: State) -> Asked | None:
+    """Return the guide's next question; None when there is nothing left to ask."""
+    match state.mode:
+        case Mode.BOT:
+            return next_bot_question(state)
+        case Mode.BATCH:
+            return next_batch_question(state)
+        case Mode.RECONFIGURE:
+            return next_change_question(state)
+        case Mode.SKILL:
+            return next_skill_question(state)
+
+
+# Inserted turns: a question repeated with an error, or what to revise
+
+
+def _repeat_question(asked: Asked, message: str) -> Asked:
+    """Repeat the question with its options, preceded by the problem with the answer."""
+    match asked.turn:
+        case AskQuestion(question=question) as turn:
+            plain = asked.plain or question
+            said = turn.model_copy(update={"question": f"{message}\n\n{plain}"})
+            return asked.model_copy(update={"turn": said, "plain": plain})
+        case turn:
+            return _clarify(asked, turn.phase, message)
+
+
+def _without_error(asked: Asked) -> Asked:
+    if asked.plain is None or not isinstance(asked.turn, AskQuestion):
+        return asked
+    turn = asked.turn.model_copy(update={"question": asked.plain})
+    return asked.model_copy(update={"turn": turn, "plain": None})
+
+
+def _clarify(asked: Asked, phase: Phase, message: str) -> Asked:
+    return Asked(
+        turn=Clarify(phase=phase, message=message), topic=asked.topic, speaker=asked.speaker, free=asked.free
+    )
+
+
+def _ask_what_to_revise(state: State) -> Asked | None:
+    """Ask which phase to revise; return the current turn when there is only one."""
+    phases = answered_phases(state)
+    options = [
+        QuestionOption(
+            id=phase.value,
+            label=phase_label(state.mode, phase),
+            reason=f"You said: {_summarize_answers(state, phase)}.",
+        )
+        for phase in phases
+    ]
+    if len(options) < MIN_OPTIONS:
+        return state.asked
+    turn = AskQuestion(
+        phase=Phase.REVIEW,
+        question="Which part would you like to change?",
+        options=options,
+        allow_free_text=False,
+        phase_label=phase_label(state.mode, Phase.REVIEW),
+    )
+    return Asked(turn=turn, topic="revise", speaker=state.speaker)
+
+
+def _summarize_answers(state: State, phase: Phase) -> str:
+    said = [exchange.label for exchange in state.exchanges if exchange.asked.turn.phase is phase]
+    return shorten("; ".join(" ".join(one.split()) for one in said), MAX_ANSWERS)

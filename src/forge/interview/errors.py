@@ -1,33 +1,33 @@
-"""What can go wrong in an interview."""
+"""Errors of interviews."""
 
 from forge.errors import Conflict, Invalid
 
 
 class BadAnswer(Invalid):
-    """An answer that does not fit what was asked."""
+    """The answer does not fit the current turn."""
 
     status, code = 400, "bad_answer"
 
 
 class NotThisMode(BadAnswer):
-    """A verb of bots in an interview about a skill, or the other way round."""
+    """A bot operation in an interview about a skill, or the other way round."""
 
     code = "wrong_mode"
 
 
 class WentOn(Conflict):
-    """The answer is for a turn that is over."""
+    """The request refers to an earlier revision of the interview."""
 
     code = "went_on"
 
 
 class NewerDraft(Conflict):
-    """The draft was made by a newer Forge."""
+    """The draft was saved by a newer version of Forge."""
 
     code = "newer_draft"
 
 
 class BrokenDraft(Conflict):
-    """What was saved is no interview."""
+    """The saved state is invalid."""
 
     code = "broken_draft"

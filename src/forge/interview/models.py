@@ -1,4 +1,4 @@
-"""Interviews as clients see them: what is sent, what comes back, and what is told in `interview:<id>`."""
+"""Requests, responses and events of interviews."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar
@@ -7,11 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from forge.bots.models import MAX_SLUG, SLUG_PATTERN
 from forge.events.models import EventData
-from forge.interview.answers import MAX_TEXT, Answer
-from forge.interview.config import MAX_VARIANTS, BuilderConfig, Preview, SkillBuildRequest
-from forge.interview.phases import Mode, Phase
-from forge.interview.state import Due, Made, Speaker
-from forge.interview.turns import Turn
+from forge.interview.domain.build_config import MAX_VARIANTS, BuilderConfig, Preview, SkillBuildRequest
+from forge.interview.domain.dialogue import MAX_TEXT, Answer, Mode, Phase, Turn
+from forge.interview.domain.state import Due, InterviewSpeaker, Made
 from forge.kernel.text import NO_NUL
 from forge.skills.models import SkillName, TrialReport
 
@@ -27,17 +25,19 @@ class _Given(BaseModel):
 
 
 class NewSession(_Given):
-    """Begin an interview about a bot, unless another mode is named."""
+    """Start an interview, by default about a new bot."""
 
     description: GivenDescription = ""
     mode: Mode = Mode.BOT
-    variants: int = Field(default=0, ge=0, le=MAX_VARIANTS, description="Of a batch: how many bots.")
+    variants: int = Field(default=0, ge=0, le=MAX_VARIANTS, description="Number of bots; batches only.")
     soul: Annotated[str, Field(max_length=MAX_SOUL), NO_NUL] | None = Field(
-        default=None, description="An existing SOUL.md: used as it is."
+        default=None, description="Content of an existing SOUL.md, used unchanged."
     )
-    bot_slug: Slug | None = Field(default=None, description="To reconfigure this bot.")
-    skill: SkillName | None = Field(default=None, description="To change this skill.")
-    speaker: Speaker | None = Field(default=None, description="Who asks; the model, if there is one.")
+    bot_slug: Slug | None = Field(default=None, description="Bot to reconfigure.")
+    skill: SkillName | None = Field(default=None, description="Skill to change.")
+    speaker: InterviewSpeaker | None = Field(
+        default=None, description="Who asks the questions. Default: the model, if one is available."
+    )
 
 
 class NewAnswer(_Given):
@@ -45,12 +45,12 @@ class NewAnswer(_Given):
     turn: int | None = Field(
         default=None,
         ge=0,
-        description="`revision` of the turn that is answered: 409 when Forge has gone on since.",
+        description="`revision` of the turn being answered; responds with 409 if the interview has moved on.",
     )
 
 
 class NewAssembly(_Given):
-    """The config of the ready turn, changed or not; without it, that config as it stands."""
+    """Create the bots with this config. Default: the config of the ready turn."""
 
     config: BuilderConfig | None = None
 
@@ -62,11 +62,11 @@ class NewSkill(_Given):
 class NewReconfiguration(_Given):
     bot_slug: Slug
     description: GivenDescription = ""
-    speaker: Speaker | None = None
+    speaker: InterviewSpeaker | None = None
 
 
 class NewSpeaker(_Given):
-    speaker: Speaker
+    speaker: InterviewSpeaker
 
 
 class StateSummary(BaseModel):
@@ -77,40 +77,40 @@ class StateSummary(BaseModel):
 class SpokenBy(BaseModel):
     """Who asks the questions."""
 
-    speaker: Speaker
+    speaker: InterviewSpeaker
     model: str | None = None
-    """`provider:model` that would be asked, or is."""
+    """The available model, as `provider:model`."""
     why: str | None = None
-    """Why it is not a model."""
+    """Why the guide asks instead of a model."""
     can_switch: bool
-    """Whether there is a model that could take over."""
+    """True if a model could take over."""
 
 
 class Line(BaseModel):
-    """What was asked and answered, in words."""
+    """A question and its answer, in words."""
 
     number: int
     phase: Phase
     question: str
     answer: str
-    speaker: Speaker
+    speaker: InterviewSpeaker
     answered_at: datetime
 
 
 class FileChange(BaseModel):
-    """A file that would be written."""
+    """A file to be written."""
 
     path: str
     """`<slug>/<file>` for bots, `skills/<name>/<file>` for skills."""
     content: str
     before: str | None = None
-    """What is there now; None when there is nothing."""
+    """Current content; null for a new file."""
     diff: str = ""
-    """Unified, when there is something to compare with."""
+    """Unified diff; empty for a new file."""
 
 
 class SessionView(BaseModel):
-    """An interview: all a page, a terminal or a program needs to go on."""
+    """An interview with its current turn and everything known so far."""
 
     session_id: str
     mode: Mode
@@ -119,20 +119,20 @@ class SessionView(BaseModel):
     question_count: int
     state_summary: StateSummary
     turn: Turn | None
-    """The last one; None only before the first."""
+    """The current turn; null until there is a first one."""
     revision: int
     due: Due | None
-    """What Forge is doing; an answer has to wait."""
+    """What Forge is working on; answers are rejected until it is done."""
     spoken_by: SpokenBy
     preview: Preview
     lines: list[Line]
     back_to: list[Phase]
-    """Phases one can go back to."""
+    """Phases that can be revisited."""
     bot_slug: str | None
-    """Of the bot that is changed."""
+    """The bot being reconfigured."""
     skill_name: str | None
     trial: TrialReport | None
-    """How the skill's own test went."""
+    """Result of the skill's own tests."""
     made: Made | None
     cost_micros: int
     created_at: datetime
@@ -149,11 +149,11 @@ class DraftSummary(BaseModel):
     created_at: datetime
     updated_at: datetime
     problem: str | None = None
-    """Why this draft cannot be opened; it is kept."""
+    """Why this draft cannot be opened."""
 
 
 class Result(Made):
-    """What was made; the first bot, or the skill, also by itself."""
+    """What was created. The fields of the first bot, or of the skill, are repeated at the top level."""
 
     @classmethod
     def of(cls, made: Made) -> "Result":
@@ -221,12 +221,12 @@ class Result(Made):
 
 
 class Assembled(BaseModel):
-    """What was made; or, of a dry run, what would be."""
+    """What was created, or for a dry run the files that would be."""
 
     result: Result | None
     files: list[FileChange] = []
     differs: list[str] = []
-    """Of a replay: files that are not what was written then, by their paths."""
+    """Replays only: paths of files that differ from what was written originally."""
 
 
 class SessionDeleted(BaseModel):
@@ -235,7 +235,7 @@ class SessionDeleted(BaseModel):
 
 
 class MemoryEntry(BaseModel):
-    """A finished interview, as the next one of its kind remembers it."""
+    """What is remembered of a finished interview for later ones of the same purpose."""
 
     id: str
     purpose_category: str
@@ -248,7 +248,7 @@ class MemoryEntry(BaseModel):
 
 
 class InterviewTurned(EventData):
-    """Forge said something, or began to think about it: the whole of what is to be shown now."""
+    """There is a new turn, or Forge started working on one. Contains the whole session."""
 
     type: ClassVar[str] = "interview.turned"
     session: SessionView
@@ -266,7 +266,7 @@ class InterviewDeleted(EventData):
 
 
 class InterviewDelta(EventData):
-    """A piece of what the model is writing; only whispered, and followed by the whole."""
+    """A piece of text the model is writing. Ephemeral; the complete turn follows."""
 
     type: ClassVar[str] = "interview.delta"
     is_durable: ClassVar[bool] = False
@@ -274,7 +274,7 @@ class InterviewDelta(EventData):
 
 
 class InterviewsChanged(EventData):
-    """The list of drafts is another now. In the account's stream."""
+    """The list of drafts changed. Published to the account's stream."""
 
     type: ClassVar[str] = "interviews.changed"
     session_id: str

@@ -1,4 +1,4 @@
-"""The HTTP of interviews. Translates only; what happens in one is told in `interview:<id>`."""
+"""HTTP routes of interviews. Progress is published to the stream `interview:<id>`."""
 
 import re
 from typing import Annotated
@@ -8,8 +8,7 @@ from pydantic import AfterValidator
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply
-from forge.http.ids import Id
-from forge.http.paging import Limit
+from forge.http.parameters import Id, Limit
 from forge.interview.models import (
     SESSION_PATTERN,
     Assembled,
@@ -31,7 +30,7 @@ router = APIRouter(prefix="/api/v1/builder", tags=["interview"])
 
 def _is_uuid(session_id: str) -> str:
     if not re.fullmatch(SESSION_PATTERN, session_id):
-        raise ValueError("the id of an interview is a UUID")
+        raise ValueError("the id of an interview must be a UUID")
     return session_id
 
 
@@ -39,8 +38,10 @@ SessionId = Annotated[
     str, AfterValidator(_is_uuid), Path(description="A UUID.", json_schema_extra={"pattern": SESSION_PATTERN})
 ]
 AS_AGREED, AS_AGREED_SKILL = NewAssembly(), NewSkill()
-DryRun = Annotated[bool, Query(description="Only show what would be written.")]
-Wait = Annotated[bool, Query(description="For the next turn; otherwise it comes over the WebSocket.")]
+DryRun = Annotated[bool, Query(description="Return the files without writing them.")]
+Wait = Annotated[
+    bool, Query(description="Wait for the next turn. Otherwise it is delivered over the WebSocket.")
+]
 
 
 def _interviews(request: Request) -> Interviews:
@@ -54,7 +55,7 @@ Service = Annotated[Interviews, Depends(_interviews)]
 async def create_session(
     caller: Writer, body: NewSession, interviews: Service, wait: Wait = True
 ) -> Envelope[SessionView]:
-    """Begin an interview, with Forge's first turn."""
+    """Start an interview and return its first turn."""
     return _view(await interviews.start(caller.account_id, body, waits=wait))
 
 
@@ -62,7 +63,8 @@ async def create_session(
 async def submit_answer(
     caller: Writer, session_id: SessionId, body: NewAnswer, interviews: Service, wait: Wait = True
 ) -> Envelope[SessionView]:
-    """Answer the last turn; waits for the next one. A client that cannot wait finds it later, at the session."""
+    """Answer the current turn and wait for the next one. With `wait=false`, fetch the session later
+    instead."""
     return _view(await interviews.answer(caller.account_id, session_id, body, waits=wait))
 
 
@@ -74,7 +76,7 @@ async def assemble(
     body: NewAssembly = AS_AGREED,
     dry_run: DryRun = False,
 ) -> Envelope[Assembled]:
-    """Make what was agreed on: once, however often it is asked for."""
+    """Create the bots that were agreed on. Idempotent: repeated requests return the same result."""
     made = await interviews.assemble(
         caller.account_id, session_id, body.config, by=caller.name, dry_run=dry_run
     )
@@ -90,6 +92,7 @@ async def create_skill(
     body: NewSkill = AS_AGREED_SKILL,
     dry_run: DryRun = False,
 ) -> Envelope[Assembled]:
+    """Create the skill that was agreed on. Idempotent: repeated requests return the same result."""
     made = await interviews.create_skill(
         caller.account_id, session_id, body.skill_request, by=caller.name, dry_run=dry_run
     )
@@ -98,7 +101,7 @@ async def create_skill(
 
 @router.get("/sessions/{session_id}")
 async def get_session(caller: Reader, session_id: SessionId, interviews: Service) -> Envelope[SessionView]:
-    """Where it stands, with the last turn: what is needed to go on."""
+    """Return an interview with its current turn."""
     return _view(await interviews.view(caller.account_id, session_id))
 
 
@@ -106,7 +109,7 @@ async def get_session(caller: Reader, session_id: SessionId, interviews: Service
 async def delete_session(
     caller: Writer, session_id: SessionId, interviews: Service
 ) -> Envelope[SessionDeleted]:
-    """Also when there is none."""
+    """Delete an interview. Idempotent: succeeds even if the session does not exist."""
     await interviews.delete(caller.account_id, session_id)
     return reply(SessionDeleted(session_id=session_id))
 
@@ -115,7 +118,7 @@ async def delete_session(
 async def reconfigure(
     caller: Writer, session_id: SessionId, body: NewReconfiguration, interviews: Service
 ) -> Envelope[SessionView]:
-    """Begin an interview about a bot that exists; the id is yours to choose."""
+    """Start an interview about an existing bot. The client chooses the session id."""
     return _view(await interviews.reconfigure(caller.account_id, session_id, body))
 
 
@@ -123,7 +126,7 @@ async def reconfigure(
 async def switch_speaker(
     caller: Writer, session_id: SessionId, body: NewSpeaker, interviews: Service
 ) -> Envelope[SessionView]:
-    """Let a model ask from here on, or Forge's own guide."""
+    """Switch who asks the questions from the next turn on: a model or Forge's guide."""
     return _view(await interviews.switch(caller.account_id, session_id, body.speaker))
 
 
@@ -131,35 +134,37 @@ async def switch_speaker(
 async def cancel_thinking(
     caller: Writer, session_id: SessionId, interviews: Service
 ) -> Envelope[SessionView]:
-    """Stop waiting for the model: the last answer is taken back."""
+    """Stop waiting for the model and take back the last answer. The interview stays open."""
     return _view(await interviews.cancel(caller.account_id, session_id))
 
 
 @router.get("/sessions/{session_id}/replay")
 async def replay_session(caller: Reader, session_id: SessionId, interviews: Service) -> Envelope[Assembled]:
-    """The files once more, from the answers alone."""
+    """Recreate the files from the saved answers and compare them with what was written."""
     return reply(await interviews.replay(caller.account_id, session_id))
 
 
 @router.get("/drafts")
 async def list_drafts(caller: Reader, interviews: Service) -> Envelope[list[DraftSummary]]:
-    """Interviews that are not finished, the latest first."""
+    """List unfinished interviews, the most recent first."""
     return reply(await interviews.list_drafts(caller.account_id))
 
 
 @router.get("/memory")
 async def list_memory(caller: Reader, interviews: Service, limit: Limit = 50) -> Envelope[list[MemoryEntry]]:
-    """What finished interviews left for the next ones."""
+    """List what is remembered of finished interviews."""
     return reply(await interviews.memory(caller.account_id, limit))
 
 
 @router.delete("/memory/{entry_id}")
 async def forget_one(caller: Writer, entry_id: Id, interviews: Service) -> Envelope[int]:
+    """Delete a memory entry."""
     return reply(await interviews.forget(caller.account_id, entry_id))
 
 
 @router.delete("/memory")
 async def forget_all(caller: Writer, interviews: Service) -> Envelope[int]:
+    """Delete all memory entries and return how many there were."""
     return reply(await interviews.forget(caller.account_id, None))
 
 

@@ -1,8 +1,8 @@
-"""`/ws/builder/{session_id}`: an interview as a live conversation, for bots and for skills.
+"""The WebSocket `/ws/builder/{session_id}`: an interview as a live conversation.
 
-Turns come from the interview's stream and from nowhere else: two sockets on one session, or a socket beside a wizard,
-see the same turns in the same order. Nothing here waits for a model, so the heartbeat goes on, and a thought can be
-cancelled.
+Turns are delivered from the interview's event stream only, so several clients of one session see the same
+turns in the same order. Nothing here waits for a model: the heartbeat continues, and a pending model call can
+be cancelled.
 """
 
 import asyncio
@@ -27,12 +27,13 @@ from forge.errors import (
     TooSlow,
     Unavailable,
 )
-from forge.events.models import Event, Whisper
+from forge.events.models import EphemeralEvent, Event
 from forge.http.caller import Caller
-from forge.http.connection import Connection, close_reason
 from forge.http.scope import Scope
-from forge.interview.answers import Answer
-from forge.interview.config import BuilderConfig, SkillBuildRequest
+from forge.http.websocket_connection import WebSocketConnection, close_reason
+from forge.interview.domain.build_config import BuilderConfig, SkillBuildRequest
+from forge.interview.domain.dialogue import Answer, Mode
+from forge.interview.domain.state import InterviewSpeaker, Made
 from forge.interview.drafts import interview_stream
 from forge.interview.models import (
     SESSION_PATTERN,
@@ -45,10 +46,8 @@ from forge.interview.models import (
     NewAnswer,
     NewSession,
 )
-from forge.interview.phases import Mode
 from forge.interview.service import Interviews
-from forge.interview.state import Made, Speaker
-from forge.kernel.misfit import first_misfit
+from forge.kernel.validation import first_problem
 
 log = logging.getLogger(__name__)
 
@@ -64,13 +63,13 @@ class _Message(BaseModel):
 class StartBot(_Message):
     type: Literal["start_bot"]
     description: GivenDescription = ""
-    speaker: Speaker | None = None
+    speaker: InterviewSpeaker | None = None
 
 
 class StartSkill(_Message):
     type: Literal["start_skill"]
     description: GivenDescription = ""
-    speaker: Speaker | None = None
+    speaker: InterviewSpeaker | None = None
 
 
 class GiveAnswer(_Message):
@@ -112,19 +111,19 @@ async def talk_to_forge(socket: WebSocket, session_id: str) -> None:
         caller: Caller = await socket.app.state.authenticate(socket)
         caller.must_have(Scope.READ)
         if not re.fullmatch(SESSION_PATTERN, session_id):
-            raise Invalid("The id of an interview is a UUID.")
+            raise Invalid("The id of an interview must be a UUID.")
     except ForgeError as error:
         await socket.close(error.ws_close_code(), reason=close_reason(error.message))
         return
     interviews: Interviews = socket.app.state.interviews
 
-    async def check_welcome() -> None:
-        await socket.app.state.accounts.check_still_welcome(caller)
+    async def check_credential() -> None:
+        await socket.app.state.accounts.check_credential(caller)
 
-    await BuilderConnection(socket, interviews, caller, session_id.lower(), check_welcome).serve()
+    await BuilderConnection(socket, interviews, caller, session_id.lower(), check_credential).serve()
 
 
-class BuilderConnection(Connection):
+class BuilderConnection(WebSocketConnection):
     heartbeat = '{"type": "pong"}'
 
     def __init__(
@@ -133,31 +132,31 @@ class BuilderConnection(Connection):
         interviews: Interviews,
         caller: Caller,
         session_id: str,
-        check_welcome: Callable[[], Awaitable[None]],
+        check_credential: Callable[[], Awaitable[None]],
     ) -> None:
-        super().__init__(socket, check_welcome)
+        super().__init__(socket, check_credential)
         self._interviews = interviews
         self._caller = caller
         self._session_id = session_id
-        self._is_mine = False
+        self._is_owner = False
         self._tasks = {asyncio.create_task(self._follow())}
 
-    def begun(self) -> Iterable[asyncio.Task[None]]:
+    def running_tasks(self) -> Iterable[asyncio.Task[None]]:
         return self._tasks
 
-    async def hear(self, text: str) -> None:
-        """What is wrong with a message is said; the connection and the draft are as they were."""
+    async def handle_message(self, text: str) -> None:
+        """Handle a message. An invalid one is answered with an error; connection and draft stay unchanged."""
         try:
             if len(text) > MAX_MESSAGE:
-                raise TooLarge(f"A message may have {MAX_MESSAGE:,} characters at most.")
+                raise TooLarge(f"A message may have at most {MAX_MESSAGE:,} characters.")
             message = _parse(text)
             if not isinstance(message, Ping | Resume):
                 self._caller.must_have(Scope.WRITE)
-            await self._take(message)
+            await self._handle(message)
         except ForgeError as error:
-            await self._say_error(error)
+            await self._send_error(error)
 
-    async def _take(self, message: Message) -> None:
+    async def _handle(self, message: Message) -> None:
         account_id, interviews = self._caller.account_id, self._interviews
         match message:
             case Ping():
@@ -178,52 +177,52 @@ class BuilderConnection(Connection):
             case CreateSkill(skill_request=request):
                 self._in_background(self._create(request))
 
-    async def _start(self, mode: Mode, description: str, speaker: Speaker | None) -> None:
+    async def _start(self, mode: Mode, description: str, speaker: InterviewSpeaker | None) -> None:
         new = NewSession(description=description, mode=mode, speaker=speaker)
         await self._interviews.start(self._caller.account_id, new, session_id=self._session_id, waits=False)
 
     async def _assemble(self, config: BuilderConfig | None) -> None:
-        await self._make(
+        await self._create_result(
             lambda: self._interviews.assemble(
                 self._caller.account_id, self._session_id, config, by=self._caller.name, dry_run=False
             )
         )
 
     async def _create(self, request: SkillBuildRequest | None) -> None:
-        await self._make(
+        await self._create_result(
             lambda: self._interviews.create_skill(
                 self._caller.account_id, self._session_id, request, by=self._caller.name, dry_run=False
             )
         )
 
-    async def _make(self, make: Callable[[], Awaitable[Assembled]]) -> None:
-        """The first time it is told in the stream, to everybody; whoever asks again gets the same answer."""
+    async def _create_result(self, make: Callable[[], Awaitable[Assembled]]) -> None:
+        """Create and let the stream deliver the result; a repeated request is answered here."""
         try:
             before = await self._interviews.view(self._caller.account_id, self._session_id)
             made = await make()
             if before.made is not None and made.result is not None:
-                await self.send(_made_frame(made.result))
+                await self.send(_result_message(made.result))
         except ForgeError as error:
-            await self._say_error(error)
+            await self._send_error(error)
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_task_done)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        """Whoever waits for what broke learns that it did."""
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        """Close the connection when a background task failed."""
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, WebSocketDisconnect):
-            log.error("something in an interview broke", exc_info=error)
-            self.break_off(Internal("Something went wrong; reconnect."))
+            log.error("interview task failed", exc_info=error)
+            self.close_with(Internal("Something went wrong; reconnect."))
 
     async def _send_turn(self) -> None:
         view = await self._interviews.view(self._caller.account_id, self._session_id)
-        await self.send_text(_frame("turn", InterviewTurned(session=view)))
+        await self.send_text(_session_message("turn", InterviewTurned(session=view)))
 
-    async def _say_error(self, error: ForgeError) -> None:
+    async def _send_error(self, error: ForgeError) -> None:
         await self.send({"type": "error", "message": error.message, "code": error.code, "hint": error.hint})
 
     async def _follow(self) -> None:
@@ -231,24 +230,24 @@ class BuilderConnection(Connection):
         stream = interview_stream(self._session_id)
         try:
             after = await events.last_seq(stream)
-            await self._say_state()
+            await self._send_state()
             async with aclosing(events.hub.follow(stream, after)) as follower:
-                async for told in follower:
-                    for event in told:
-                        await self._check_mine()
-                        await self._pass_on(event)
+                async for batch in follower:
+                    for event in batch:
+                        await self._check_owner()
+                        await self._forward(event)
         except ForgeError as error:
-            self.break_off(error)
+            self.close_with(error)
         except TimeoutError:
-            self.break_off(TooSlow("Too slow; reconnect."))
+            self.close_with(TooSlow("The client reads too slowly; reconnect."))
         except SQLAlchemyError:
             log.exception("cannot follow %s", stream)
-            self.break_off(Unavailable("The database does not answer; reconnect."))
+            self.close_with(Unavailable("The database is not responding; reconnect."))
         except (WebSocketDisconnect, RuntimeError):
-            pass  # the listener notices it too and ends the connection
+            pass  # the receiving side notices it too and closes the connection
 
-    async def _say_state(self) -> None:
-        """Of a session that there is; the stream of another's is not told that there is one."""
+    async def _send_state(self) -> None:
+        """Send the session if it exists. A session of another account is reported as not found."""
         try:
             view = await self._interviews.view(self._caller.account_id, self._session_id)
         except NotFound:
@@ -256,30 +255,30 @@ class BuilderConnection(Connection):
                 raise
             return
         except ForgeError as error:
-            await self._say_error(error)
+            await self._send_error(error)
             return
-        await self.send_text(_frame("state", InterviewTurned(session=view)))
+        await self.send_text(_session_message("state", InterviewTurned(session=view)))
 
-    async def _check_mine(self) -> None:
-        """An id that was free when this client came may have become somebody else's."""
-        if not self._is_mine and not await self._interviews.may_watch(
+    async def _check_owner(self) -> None:
+        """Recheck ownership: another account may have taken an id that was free on connecting."""
+        if not self._is_owner and not await self._interviews.may_watch(
             self._caller.account_id, self._session_id
         ):
             raise NotFound("There is no such interview.")
-        self._is_mine = True
+        self._is_owner = True
 
-    async def _pass_on(self, event: Event | Whisper) -> None:
+    async def _forward(self, event: Event | EphemeralEvent) -> None:
         match event.type:
             case InterviewTurned.type:
                 fact = InterviewTurned.model_validate(event.data)
                 is_turn = fact.session.due is None and fact.session.made is None
-                await self.send_text(_frame("turn" if is_turn else "state", fact))
+                await self.send_text(_session_message("turn" if is_turn else "state", fact))
             case InterviewDelta.type:
                 await self.send({"type": "delta", "text": event.data["text"]})
             case InterviewFinished.type:
-                await self.send(_made_frame(InterviewFinished.model_validate(event.data).made))
+                await self.send(_result_message(InterviewFinished.model_validate(event.data).made))
             case InterviewDeleted.type:
-                self.break_off(Gone("This interview was deleted."))
+                self.close_with(Gone("This interview was deleted."))
             case _:
                 pass
 
@@ -288,18 +287,18 @@ def _parse(text: str) -> Message:
     try:
         return _MESSAGE.validate_json(text)
     except ValidationError as error:
-        misfit = first_misfit(error)
+        misfit = first_problem(error)
         if misfit.kind == "json_invalid":
-            raise Malformed("This message is not JSON.") from error
+            raise Malformed("The message is not valid JSON.") from error
         if not misfit.path:
             raise Malformed(
-                "There is no such message.", hint="Its `type` is one of start_bot, answer …"
+                "Unknown message type.", hint="`type` must be one of start_bot, start_skill, answer …"
             ) from error
         raise Invalid(str(misfit)) from error
 
 
-def _frame(kind: str, fact: InterviewTurned) -> str:
-    """The session as it is; a turn also by itself, for clients that know no more."""
+def _session_message(kind: str, fact: InterviewTurned) -> str:
+    """Serialize the session. A turn is repeated at the top level for older clients."""
     session = fact.session.model_dump_json()
     if kind == "state":
         return f'{{"type":"state","session":{session}}}'
@@ -307,7 +306,7 @@ def _frame(kind: str, fact: InterviewTurned) -> str:
     return f'{{"type":"turn","turn":{turn},"session":{session}}}'
 
 
-def _made_frame(made: Made) -> dict[str, Any]:
+def _result_message(made: Made) -> dict[str, Any]:
     if made.skill is not None:
         return {"type": "skill_created", "result": made.skill.model_dump(mode="json")}
     bots = [bot.model_dump(mode="json") for bot in made.bots]

@@ -1,4 +1,4 @@
-"""Rows of interviews, and of what they left behind."""
+"""Queries for interviews and for what is remembered of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from forge.interview.models import MemoryEntry
 from forge.interview.tables import builder_drafts, builder_memory
-from forge.store.engine import Tx
+from forge.store.database import Tx
 
 MAX_DRAFTS = 200
 
@@ -28,14 +28,14 @@ class DraftRow:
 
 
 async def insert(tx: Tx, row: DraftRow) -> bool:
-    """False when the id is taken."""
+    """Return False when the id is taken."""
     statement = tx.insert(builder_drafts).values(**vars(row)).on_conflict_do_nothing()
     made = await tx.execute(statement.returning(builder_drafts.c.session_id))
     return made.one_or_none() is not None
 
 
 async def find(tx: Tx, session_id: str, *, lock: bool = False) -> DraftRow | None:
-    """With `lock` nobody else changes it before this transaction ends."""
+    """Find a draft; `lock` holds its row until the transaction ends."""
     query = sa.select(builder_drafts).where(builder_drafts.c.session_id == session_id)
     query = query.with_for_update() if lock else query
     row = (await tx.execute(query)).mappings().one_or_none()
@@ -43,13 +43,13 @@ async def find(tx: Tx, session_id: str, *, lock: bool = False) -> DraftRow | Non
 
 
 async def change(tx: Tx, session_id: str, **values: Any) -> None:
-    """By whoever has it locked."""
+    """Update a draft. The caller holds its lock."""
     table = builder_drafts
     await tx.execute(sa.update(table).where(table.c.session_id == session_id).values(**values))
 
 
 async def list_drafts(tx: Tx, account_id: str) -> list[DraftRow]:
-    """Those that are not finished, the latest first."""
+    """List unfinished interviews, the most recent first."""
     table = builder_drafts
     query = (
         sa.select(table)
@@ -69,7 +69,8 @@ async def record(tx: Tx, account_id: str, entry: MemoryEntry) -> None:
 
 
 async def recall_by_category(tx: Tx, account_id: str, category: str, limit: int) -> list[MemoryEntry]:
-    """Bots of a category, the latest first: a skill has no tone to be taken up again."""
+    """List remembered bots of a category, the latest first. Skills are left out: they have no tone to
+    reuse."""
     table = builder_memory
     is_one = (
         table.c.account_id == account_id,
@@ -84,7 +85,7 @@ async def recall_recent(tx: Tx, account_id: str, limit: int) -> list[MemoryEntry
 
 
 async def forget(tx: Tx, account_id: str, entry_id: str | None) -> int:
-    """One of them, or with None all; how many there were."""
+    """Delete one entry, or all with None; return how many were deleted."""
     table = builder_memory
     query = sa.delete(table).where(table.c.account_id == account_id)
     result = await tx.execute(query if entry_id is None else query.where(table.c.id == entry_id))

@@ -1,4 +1,4 @@
-"""Interviews: those under way, those that are finished (so that they can be replayed), and what they left behind."""
+"""Tables of interviews (finished ones are kept for replays) and of what is remembered of them."""
 
 import sqlalchemy as sa
 
@@ -18,7 +18,7 @@ builder_drafts = sa.Table(
     sa.Column("finished_at", Utc),
     sa.Index("ix_builder_drafts_account_id_updated_at", "account_id", "updated_at"),
 )
-"""`revision` counts the changes: whoever read an older one has to read again. `run_id` is what Forge is thinking with."""
+"""`revision` counts the changes, for optimistic locking. `run_id` is the run that does what is due."""
 
 builder_memory = sa.Table(
     "builder_memory",

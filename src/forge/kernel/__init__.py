@@ -1,1 +1,1 @@
-"""Small shared things with no opinion: ids, the clock, hashing."""
+"""Small shared utilities: ids, clock, hashing, locks, text."""

@@ -1,4 +1,4 @@
-"""The time, always in UTC and always aware; and waiting for a time on the wall, which may be set while one waits."""
+"""The current time, always aware and in UTC, and waiting for a wall-clock time."""
 
 import asyncio
 import math
@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from forge.kernel.background import in_background
 
-LOOK_AGAIN_S = 30.0
-"""Between two looks at the clock: it was set, or the machine slept and its timers with it."""
+RECHECK_S = 30.0
+"""Interval for rereading the clock, which can be set, or jump when the machine was suspended."""
 
 
 def now() -> datetime:
@@ -20,15 +20,15 @@ def now() -> datetime:
 async def sleep_until(
     moment: datetime, *, longest_s: float = math.inf, clock: Callable[[], datetime] = now
 ) -> None:
-    """Until the clock says so; and no longer than `longest_s`, should it be set back."""
+    """Sleep until the clock shows `moment`, at most `longest_s` in case it is set back."""
     end_s = time.monotonic() + longest_s
     while (left_s := min((moment - clock()).total_seconds(), end_s - time.monotonic())) > 0:  # noqa: ASYNC110
-        await asyncio.sleep(min(left_s, LOOK_AGAIN_S))
+        await asyncio.sleep(min(left_s, RECHECK_S))
 
 
 @asynccontextmanager
 async def deadline(moment: datetime | None, *, clock: Callable[[], datetime] = now) -> AsyncGenerator[None]:
-    """Raises TimeoutError inside when the clock has come to it; never for None."""
+    """Raise TimeoutError inside when the clock reaches `moment`; never for None."""
     async with asyncio.timeout(None) as timeout:
         if moment is None:
             yield

@@ -1,4 +1,4 @@
-"""One canonical form of JSON, and its SHA-256: equal values have equal hashes."""
+"""SHA-256 hashes of text, bytes and canonical JSON: equal values have equal hashes."""
 
 import hashlib
 import json

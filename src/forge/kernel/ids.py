@@ -1,4 +1,4 @@
-"""Ids that sort by the time they were made (UUID version 7, RFC 9562)."""
+"""Ids that sort by creation time (UUID version 7, RFC 9562)."""
 
 import os
 import time
@@ -9,7 +9,7 @@ _VARIANT = 0x2 << 62
 
 
 def new_id() -> str:
-    """48 bits of milliseconds, then 74 random bits."""
+    """Return an id of 48 bits of milliseconds and 74 random bits."""
     milliseconds = time.time_ns() // 1_000_000
     random = int.from_bytes(os.urandom(10), "big")
     high = random >> 64 & 0xFFF
@@ -18,5 +18,5 @@ def new_id() -> str:
 
 
 def derived_id(*parts: str) -> str:
-    """The same parts always give the same id: what makes a repeated insert harmless."""
+    """Return the same id for the same parts, which makes inserts idempotent."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "\x00".join(parts)))

@@ -1,4 +1,4 @@
-"""One process per directory: an advisory lock that the system frees however the process ends."""
+"""An advisory lock on a directory; the system releases it when the process ends."""
 
 import fcntl
 import os

@@ -1,24 +1,53 @@
-"""Text from outside, made fit to be stored and sent."""
+"""Validate and clean up text from outside."""
 
-from pydantic import AfterValidator
+import re
+from dataclasses import dataclass
+from typing import Any
 
-from forge.kernel.spelling import Spelling
+from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+
+@dataclass(frozen=True)
+class PatternRule:
+    """A pattern with a readable rule, for `Annotated[str, …]`."""
+
+    pattern: str
+    rule: str
+    """The error message, which follows the name of the field."""
+    anywhere: bool = False
+    """Whether matching a part of the text is enough."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return handler(core) | {"pattern": self.pattern}
+
+    def _check(self, text: str) -> str:
+        match = re.search if self.anywhere else re.fullmatch
+        if match(self.pattern, text) is None:
+            raise ValueError(self.rule)
+        return text
 
 
 def _without_nul(text: str) -> str:
-    """Neither a file nor a database can be relied on to keep it."""
+    """Reject NUL, which not every file or database can store."""
     if "\x00" in text:
         raise ValueError("must not contain a NUL character")
     return text
 
 
 NO_NUL = AfterValidator(_without_nul)
-"""Behind the other rules of a text: in front of them, they would speak of items instead of characters."""
-NOT_BLANK = Spelling(r"\S", "must say something", anywhere=True)
+"""Put it behind the other rules of a string: in front, pydantic's messages would say items instead of characters."""
+NOT_BLANK = PatternRule(r"\S", "must not be blank", anywhere=True)
 
 
-def whole_characters(text: str) -> str:
-    """Halves of a character that belong together are joined; one that is alone cannot be encoded and is replaced."""
+def repair_surrogates(text: str) -> str:
+    """Join surrogate pairs and replace unpaired surrogates, which cannot be encoded."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -27,16 +56,16 @@ def whole_characters(text: str) -> str:
 
 
 def storable(text: str) -> str:
-    """As any database takes it: what cannot be kept is replaced, and seen to be."""
-    return whole_characters(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
+    """Replace what a database cannot store with the replacement character."""
+    return repair_surrogates(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-def cut(text: str, most: int) -> str:
-    """Its beginning, with a mark that more would follow."""
+def truncate(text: str, most: int) -> str:
+    """Truncate to `most` characters, with an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def cut_line(text: str, most: int) -> str:
-    """The same on one line, and no blank before the mark."""
+def truncate_line(text: str, most: int) -> str:
+    """Truncate to `most` characters on one line, with an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

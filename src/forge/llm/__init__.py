@@ -1,1 +1,1 @@
-"""The only door to a model: roles, providers, money, structured answers."""
+"""The model gateway: roles, providers, prices, budgets, structured answers."""

@@ -1,12 +1,13 @@
-"""The one module that speaks to providers, through pydantic-ai and their clients. Importing it takes seconds: do it late.
+"""Call model providers through pydantic-ai and their clients. Importing this module takes seconds, so import it lazily.
 
-It makes exactly one HTTP request per call. Retries, failover and money belong to the gateway and to the durable
-step around it, so everything that would make the libraries try again by themselves is switched off here.
+Each call makes exactly one HTTP request. Retries, failover and budgets belong to the gateway and to the durable step
+around it, so all retries of the libraries are disabled here.
 """
 
 import asyncio
+import json
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -29,28 +30,37 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
 from forge.kernel.ids import new_id
+from forge.kernel.text import repair_surrogates
 from forge.llm.errors import ContextFull, ModelFault, ModelKeyRefused, ModelRejected, ModelUnknown
-from forge.llm.listening import DeltaKind, Listener
-from forge.llm.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall
+from forge.llm.messages import (
+    AssistantMessage,
+    DeltaKind,
+    StopReason,
+    StreamListener,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
 from forge.llm.models import Prompt, Provider, ProviderKind, ToolSpec, Usage
-from forge.llm.wire import from_wire, to_wire
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 OPENAI_URL = "https://api.openai.com/v1"
-"""Said here, so that a variable in the environment cannot send a key elsewhere."""
+"""Explicit, so that an environment variable cannot redirect API keys."""
 NO_KEY = "none"
-"""Endpoints that want no key still need the client to be given one."""
-CONNECT_S = 10.0
-FIRST_EVENT_S = 600.0
-"""Until the first word: a local model may have to read a long conversation first."""
-SILENCE_S = 300.0
-"""Longest pause between two pieces of an answer. Pings of a provider do not count: they only say that it is there."""
-WHOLE_S = 3600.0
-"""Longest answer."""
+"""The clients require a key even for endpoints that need none."""
+CONNECT_TIMEOUT_S = 10.0
+FIRST_TOKEN_TIMEOUT_S = 600.0
+"""Time to the first token: a local model may have to process a long conversation first."""
+PAUSE_TIMEOUT_S = 300.0
+"""Longest pause between two pieces of an answer. Keep-alive pings do not count."""
+MAX_ANSWER_S = 3600.0
+"""Longest duration of an answer."""
 
-MAX_SAID = 300
+MAX_ERROR_LENGTH = 300
 CALL_ID = r"[A-Za-z0-9_-]{1,64}"
-RAW_STOPS = {
+PROVIDER_STOPS = {
     "refusal": StopReason.REFUSED,
     "model_context_window_exceeded": StopReason.CONTEXT_FULL,
     "pause_turn": StopReason.PAUSED,
@@ -63,7 +73,7 @@ STOPS = {
 }
 
 
-_THEIRS = (
+_LIBRARY_ERRORS = (
     *(pydantic_ai_errors.ModelAPIError, pydantic_ai_errors.UnexpectedModelBehavior),
     *(httpx2.TransportError, httpx2.StreamError),
 )
@@ -71,15 +81,15 @@ _THEIRS = (
 
 @dataclass
 class Received:
-    """What has arrived so far: whole when the stream ended well, and the basis of the bill when it did not."""
+    """What was received so far: the whole answer, or the basis for the cost of a failed one."""
 
     parts: list[Text | Thinking | ToolCall] = field(default_factory=list[Text | Thinking | ToolCall])
     usage: Usage = field(default_factory=Usage)
     stop: StopReason | None = None
     shown: bool = False
-    """Somebody saw a part of the answer."""
+    """A part of the answer was shown to a user."""
     began: bool = False
-    """The provider answered, so it may bill."""
+    """The provider started to answer, so it may charge for the call."""
 
     @property
     def message(self) -> AssistantMessage:
@@ -87,14 +97,16 @@ class Received:
 
 
 class Connections:
-    """Clients to providers, kept open between calls, closed with the process."""
+    """HTTP connections to providers, kept open between calls."""
 
     def __init__(self) -> None:
-        timeout = httpx2.Timeout(connect=CONNECT_S, read=FIRST_EVENT_S, write=60.0, pool=CONNECT_S)
+        timeout = httpx2.Timeout(
+            connect=CONNECT_TIMEOUT_S, read=FIRST_TOKEN_TIMEOUT_S, write=60.0, pool=CONNECT_TIMEOUT_S
+        )
         limits = httpx2.Limits(max_connections=200, max_keepalive_connections=50)
-        # Cookies would pass from account to account.
-        none_kept = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-        self._http = httpx2.AsyncClient(timeout=timeout, limits=limits, cookies=none_kept)
+        # Cookies would leak from one account to another.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        self._http = httpx2.AsyncClient(timeout=timeout, limits=limits, cookies=no_cookies)
         self._timeout = timeout
 
     async def close(self) -> None:
@@ -110,7 +122,7 @@ class Connections:
                 max_retries=0,
                 timeout=self._timeout,
             )
-            client.auth_token = None  # nothing of the environment may travel with somebody's key
+            client.auth_token = None  # send nothing from the environment along with an account's key
             client._custom_headers = {}  # pyright: ignore[reportPrivateUsage]  (the only way)
             return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
         openai = AsyncOpenAI(
@@ -126,65 +138,68 @@ class Connections:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A connection to one model, and the key that must not be heard on it."""
+class ModelConnection:
+    """A client for one model, with the key to redact from its errors."""
 
     model: Model
     kind: ProviderKind
     key: SecretStr | None
 
-    def hushed(self, text: str) -> str:
-        """A provider's error may repeat what it was sent."""
+    def redacted(self, text: str) -> str:
+        """Remove the key from an error, because a provider may repeat what it was sent."""
         if self.key is not None and (secret := self.key.get_secret_value()):
             text = text.replace(secret, "[key]")
-        return text[:MAX_SAID]
+        return text[:MAX_ERROR_LENGTH]
 
 
-async def receive(line: Line, prompt: Prompt, received: Received, listener: Listener) -> None:
-    """One streamed request. `received` fills as it goes, so that a failed call leaves what came of it."""
+async def receive(
+    line: ModelConnection, prompt: Prompt, received: Received, listener: StreamListener
+) -> None:
+    """Make one streaming request. `received` is updated on the way, so that a failed call leaves what arrived."""
     messages = to_wire(prompt.messages, line.kind, prompt.settled)
     settings, parameters = _settings(line.kind, prompt), _parameters(line.kind, prompt)
-    telling = _Telling(listener, prompt.answer, is_text=line.kind is ProviderKind.OPENAI)
-    with _own_errors(line):
+    forwarder = _DeltaForwarder(listener, prompt.answer, is_text=line.kind is ProviderKind.OPENAI)
+    with _translate_errors(line):
         async with (
-            asyncio.timeout(WHOLE_S),
+            asyncio.timeout(MAX_ANSWER_S),
             line.model.request_stream(messages, settings, parameters) as stream,
         ):
             received.began = True
             try:
-                await _pump(stream, received, telling)
+                await _pump(stream, received, forwarder)
             finally:
                 _take(stream, received)
-    received.parts = _with_own_ids(received.parts, prompt)
+    received.parts = _with_unique_ids(received.parts, prompt)
     if received.stop is None:
-        raise ModelFault("The model's answer broke off: the stream ended without saying why.")
+        raise ModelFault("The model's answer broke off: the stream ended without a stop reason.")
 
 
-async def _pump(stream: StreamedResponse, received: Received, telling: "_Telling") -> None:
-    events, patience_s = aiter(stream), FIRST_EVENT_S
+async def _pump(stream: StreamedResponse, received: Received, forwarder: "_DeltaForwarder") -> None:
+    events, timeout_s = aiter(stream), FIRST_TOKEN_TIMEOUT_S
     while True:
         try:
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(timeout_s):
                 event = await anext(events)
         except StopAsyncIteration:
             return
-        patience_s = SILENCE_S
-        received.shown = await telling.tell(event) or received.shown
+        timeout_s = PAUSE_TIMEOUT_S
+        received.shown = await forwarder.forward(event) or received.shown
 
 
-class _Telling:
-    """Tells a listener what of a stream is for people, and what is a piece of an answer in a form."""
+class _DeltaForwarder:
+    """Forwards the text of a stream, or the pieces of a structured answer, to a listener."""
 
-    def __init__(self, listener: Listener, answer: ToolSpec | None, *, is_text: bool) -> None:
+    def __init__(self, listener: StreamListener, answer: ToolSpec | None, *, is_text: bool) -> None:
         self._listener = listener
         self._answer = answer
         self._is_text = is_text
-        """The answer is the text itself, and not the call of a tool."""
+        """Whether the structured answer is the text itself instead of a tool call."""
         self._index: int | None = None
-        """Of the part that is the answer."""
+        """Index of the part that is the structured answer."""
 
-    async def tell(self, event: object) -> bool:
-        """Whether somebody has seen words of the answer by it. Pieces of a form are none: the whole replaces them."""
+    async def forward(self, event: object) -> bool:
+        """Forward a stream event. Return True if it showed text to a user; pieces of a structured answer do not count,
+        because the complete answer replaces them."""
         if (piece := self._piece(event)) is not None:
             if piece and self._listener.on_answer:
                 await self._listener.on_answer(piece)
@@ -235,9 +250,9 @@ def _take(stream: StreamedResponse, received: Received) -> None:
 
 
 def _stop(response: wire.ModelResponse) -> StopReason | None:
-    """None when the stream ended without a reason: a broken answer that must not pass for a whole one."""
+    """Return the stop reason; None if the stream ended without one, which must not count as a complete answer."""
     raw = (response.provider_details or {}).get("finish_reason")
-    if (known := RAW_STOPS.get(str(raw))) is not None:
+    if (known := PROVIDER_STOPS.get(str(raw))) is not None:
         return known
     if response.state == "suspended":
         return StopReason.PAUSED
@@ -249,7 +264,7 @@ def _stop(response: wire.ModelResponse) -> StopReason | None:
 
 
 def _usage(usage: RequestUsage) -> Usage:
-    """The library counts cached tokens into the input; we keep the four kinds apart."""
+    """Convert usage: the library includes cached tokens in the input, Forge counts four disjoint kinds."""
     cached = usage.cache_read_tokens + usage.cache_write_tokens
     return Usage(
         input=max(0, usage.input_tokens - cached),
@@ -259,10 +274,10 @@ def _usage(usage: RequestUsage) -> Usage:
     )
 
 
-def _with_own_ids(
+def _with_unique_ids(
     parts: list[Text | Thinking | ToolCall], prompt: Prompt
 ) -> list[Text | Thinking | ToolCall]:
-    """Each call needs an id that no other has and that every provider takes: some models repeat theirs."""
+    """Give each tool call a unique id that every provider accepts; some models repeat theirs."""
     earlier = (message for message in prompt.messages if isinstance(message, AssistantMessage))
     seen = {call.id for message in earlier for call in message.tool_calls}
     named: list[Text | Thinking | ToolCall] = []
@@ -285,21 +300,21 @@ def _settings(kind: ProviderKind, prompt: Prompt) -> ModelSettings:
 
 
 def _parameters(kind: ProviderKind, prompt: Prompt) -> ModelRequestParameters:
-    given: dict[str, Any] = {
+    common: dict[str, Any] = {
         "function_tools": [_tool(tool) for tool in prompt.tools],
         "instruction_parts": [wire.InstructionPart(prompt.system)] if prompt.system else None,
     }
     if prompt.answer is None:
-        return ModelRequestParameters(**given)
-    if kind is ProviderKind.OPENAI:  # small local models follow a grammar, but do not call tools
+        return ModelRequestParameters(**common)
+    if kind is ProviderKind.OPENAI:  # small local models follow a grammar but do not call tools
         asked = OutputObjectDefinition(
             json_schema=prompt.answer.parameters,
             name=prompt.answer.name,
             description=prompt.answer.description,
         )
-        return ModelRequestParameters(**given, output_mode="native", output_object=asked)
+        return ModelRequestParameters(**common, output_mode="native", output_object=asked)
     return ModelRequestParameters(
-        **given, output_mode="tool", output_tools=[_tool(prompt.answer)], allow_text_output=False
+        **common, output_mode="tool", output_tools=[_tool(prompt.answer)], allow_text_output=False
     )
 
 
@@ -310,40 +325,136 @@ def _tool(tool: ToolSpec) -> ToolDefinition:
 
 
 @contextmanager
-def _own_errors(line: Line) -> Generator[None]:
-    """Turns the library's errors into ours, by what is to be done about them."""
+def _translate_errors(line: ModelConnection) -> Generator[None]:
+    """Translate the library's errors into Forge's, which say how to react."""
     try:
         yield
     except TimeoutError as error:
-        raise ModelFault("The model has said nothing for too long.") from error
-    except _THEIRS as error:
-        raise _translated(error, line.hushed(str(error))) from error
+        raise ModelFault("The model timed out.") from error
+    except _LIBRARY_ERRORS as error:
+        raise _translated(error, line.redacted(str(error))) from error
 
 
-def _translated(error: Exception, said: str) -> Exception:
+def _translated(error: Exception, detail: str) -> Exception:
     match error:
         case pydantic_ai_errors.ModelContextWindowExceededError():
-            return ContextFull("The conversation is longer than the model's window.")
+            return ContextFull("The conversation exceeds the model's context window.")
         case pydantic_ai_errors.ModelAuthenticationError():
             return ModelKeyRefused(
-                "The provider does not accept the key.", hint="Set it again: forge secrets set, or Settings."
+                "The provider rejected the API key.", hint="Set it again: forge secrets set, or Settings."
             )
         case pydantic_ai_errors.ModelQuotaExceededError():
-            return ModelKeyRefused(f"The provider says that the credit is used up: {said}")
+            return ModelKeyRefused(f"The provider's quota is exhausted: {detail}")
         case pydantic_ai_errors.ModelNotFoundError():
-            return ModelUnknown(f"The provider has no such model: {said}")
+            return ModelUnknown(f"The provider has no such model: {detail}")
         case pydantic_ai_errors.ModelRequestRejectedError():
-            return ModelRejected(f"The provider did not take the request: {said}")
+            return ModelRejected(f"The provider rejected the request: {detail}")
         case pydantic_ai_errors.ModelAPIError():
-            return _fault(error, said)
+            return _fault(error, detail)
         case pydantic_ai_errors.UnexpectedModelBehavior():
-            return ModelFault(f"The model's answer cannot be read: {said}")
+            return ModelFault(f"The model's answer cannot be parsed: {detail}")
         case _:
-            return ModelFault(f"The connection to the model broke: {said or type(error).__name__}")
+            return ModelFault(f"The connection to the model failed: {detail or type(error).__name__}")
 
 
-def _fault(error: pydantic_ai_errors.ModelAPIError, said: str) -> Exception:
+def _fault(error: pydantic_ai_errors.ModelAPIError, detail: str) -> Exception:
     status = error.status_code if isinstance(error, pydantic_ai_errors.ModelHTTPError) else None
     if status and 400 <= status < 500 and status not in (408, 409, 425, 429):
-        return ModelRejected(f"The provider did not take the request: {said}")
-    return ModelFault(f"The model's provider does not answer: {said}", retry_after_s=error.retry_after)
+        return ModelRejected(f"The provider rejected the request: {detail}")
+    return ModelFault(f"The model's provider does not answer: {detail}", retry_after_s=error.retry_after)
+
+
+def from_wire(part: wire.ModelResponsePart) -> Text | Thinking | ToolCall | None:
+    match part:
+        case wire.TextPart():
+            return Text(text=repair_surrogates(part.content)) if part.content.strip() else None
+        case wire.ThinkingPart():
+            return Thinking(
+                text=repair_surrogates(part.content),
+                id=part.id,
+                signature=part.signature,
+                provider=part.provider_name,
+            )
+        case wire.ToolCallPart():
+            arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
+            return ToolCall(
+                id=part.tool_call_id,
+                name=repair_surrogates(part.tool_name),
+                arguments=repair_surrogates(arguments) or "{}",
+            )
+        case _:
+            return None
+
+
+def to_wire(
+    messages: Sequence[UserMessage | AssistantMessage], kind: ProviderKind, settled: Sequence[int]
+) -> list[wire.ModelMessage]:
+    """Convert messages. Consecutive messages of the user become one: providers require alternating roles."""
+    marked = settled if kind is ProviderKind.ANTHROPIC else ()
+    sent: list[wire.ModelMessage] = []
+    for i, message in enumerate(messages):
+        if isinstance(message, AssistantMessage):
+            sent.append(_response(message, kind))
+            continue
+        parts = _request_parts(message)
+        if i in marked:
+            parts.append(wire.UserPromptPart([wire.CachePoint()]))
+        if sent and isinstance(last := sent[-1], wire.ModelRequest):
+            sent[-1] = wire.ModelRequest([*last.parts, *parts])
+        else:
+            sent.append(wire.ModelRequest(parts))
+    return sent if kind is ProviderKind.ANTHROPIC else [_join_texts(message) for message in sent]
+
+
+def _join_texts(message: wire.ModelMessage) -> wire.ModelMessage:
+    """Join consecutive texts: each would become a message, and some models reject two of the same role in a row."""
+    if not isinstance(message, wire.ModelRequest):
+        return message
+    parts: list[wire.ModelRequestPart] = []
+    for part in message.parts:
+        match parts[-1:], part:
+            case [wire.UserPromptPart(content=str(before))], wire.UserPromptPart(content=str(text)):
+                parts[-1] = wire.UserPromptPart(f"{before}\n\n{text}")
+            case _:
+                parts.append(part)
+    return wire.ModelRequest(parts)
+
+
+def _request_parts(message: UserMessage) -> list[wire.ModelRequestPart]:
+    parts: list[wire.ModelRequestPart] = []
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            outcome = "failed" if part.failed else "success"
+            parts.append(wire.ToolReturnPart(part.name, part.text, part.call_id, outcome=outcome))
+        else:
+            parts.append(wire.UserPromptPart(part.text))
+    return parts
+
+
+def _response(message: AssistantMessage, kind: ProviderKind) -> wire.ModelResponse:
+    parts: list[wire.ModelResponsePart] = []
+    for part in message.parts:
+        match part:
+            case Text():
+                parts.append(wire.TextPart(part.text))
+            case Thinking() if part.provider not in (None, kind.value):
+                pass  # thinking must not be sent to another provider
+            case Thinking():
+                parts.append(
+                    wire.ThinkingPart(
+                        part.text, id=part.id, signature=part.signature, provider_name=part.provider
+                    )
+                )
+            case ToolCall():
+                parts.append(wire.ToolCallPart(part.name, _valid_arguments(part.arguments), part.id))
+    return wire.ModelResponse(parts)
+
+
+def _valid_arguments(arguments: str) -> str:
+    """Return the arguments as the model wrote them, unless providers would reject them: infinite numbers, not an object."""
+    try:
+        found = json.loads(arguments)
+        json.dumps(found, allow_nan=False)
+    except (ValueError, RecursionError):
+        return json.dumps({"INVALID_JSON": arguments})
+    return arguments if isinstance(found, dict) else json.dumps({"INVALID_JSON": arguments})

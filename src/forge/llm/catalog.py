@@ -1,5 +1,6 @@
-"""Which model a role uses: the bot's choice, else the account's, else the settings'."""
+"""Resolve the models of a role: the bot's choice, else the account's, else the settings'."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +22,11 @@ from forge.llm.models import (
     Role,
     RoleChoice,
 )
-from forge.llm.pricing import PriceBook, load_table
-from forge.store.engine import Store, Tx
-from forge.store.outage import survives_outage
+from forge.llm.prices import PriceTable, load_price_table
+from forge.store.database import Store, Tx, survives_outage
 
 Secrets = Callable[[str, str], Awaitable[SecretStr]]
-"""Name and scope of a secret to its value; raises `NotFound`."""
+"""Returns the value of a secret by name and scope; raises `NotFound`."""
 
 ANTHROPIC = Provider(
     name="anthropic",
@@ -45,12 +45,12 @@ BUILT_IN = {provider.name: provider for provider in (ANTHROPIC, OPENAI)}
 
 @dataclass(frozen=True)
 class Target:
-    """A model that can be called, with what it costs."""
+    """A model that can be called, with its price."""
 
     provider: Provider
     model: str
     price: Price
-    book: PriceBook
+    prices: PriceTable
 
     @property
     def ref(self) -> str:
@@ -59,18 +59,18 @@ class Target:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A model that is wanted, and why it cannot be called if it cannot."""
+    """A requested model, and the problem if it cannot be called."""
 
     ref: str
     problem: ModelUnknown | Invalid | None = None
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What an account can call, and what that costs."""
+class _AccountModels:
+    """The providers and prices of an account."""
 
     providers: Mapping[str, Provider]
-    book: PriceBook
+    prices: PriceTable
 
 
 class Catalog:
@@ -81,23 +81,22 @@ class Catalog:
 
     @survives_outage
     async def chain(self, account_id: str, scope: str, role: Role) -> list[Target]:
-        """The models of a role, in the order they are tried."""
-        await load_table()
+        """Return the models of a role, in the order they are tried."""
+        await load_price_table()
         async with self._database.read() as tx:
             refs, _ = self._refs(await store.list_chains(tx, account_id, ["", scope]), scope, role)
             return await self.targets(tx, account_id, refs)
 
     async def target(self, account_id: str, ref: str) -> Target:
-        await load_table()
+        await load_price_table()
         async with self._database.read() as tx:
             return (await self.targets(tx, account_id, [ref]))[0]
 
-    async def first_of_each(
+    async def resolve_first(
         self, account_id: str, role: Role, wanted: Mapping[str, str | None]
     ) -> dict[str, Resolved]:
-        """Which model each of these scopes calls first: the one it names itself, else its chain's. All at once, and
-        what cannot be called is told, not raised."""
-        await load_table()
+        """Return the first model of each scope: its own choice, else that of its chain. Problems are returned, not raised."""
+        await load_price_table()
         async with self._database.read() as tx:
             known = await self._known(tx, account_id)
             chains = await store.list_chains(tx, account_id)
@@ -106,17 +105,17 @@ class Catalog:
         return {scope: resolved[ref] for scope, ref in refs.items()}
 
     async def targets(self, tx: Tx, account_id: str, refs: Sequence[str]) -> list[Target]:
-        """Raises when one is written wrongly, unknown, or without a price."""
+        """Return the targets; raise if a reference is malformed, unknown or has no price."""
         known = await self._known(tx, account_id)
         return [_target(ref, known) for ref in refs]
 
     async def key(self, target: Target, account_id: str, scope: str) -> SecretStr | None:
-        """Looked up at the moment it is used, and kept nowhere."""
+        """Return the API key of a target. It is looked up at each use and never cached."""
         name = target.provider.key_name
         if name is None:
             return None
         try:
-            return _sendable(await self._secrets(name, scope or f"account:{account_id}"), name)
+            return _header_safe(await self._secrets(name, scope or f"account:{account_id}"), name)
         except NotFound as error:
             raise ModelKeyRefused(
                 f"There is no key for {target.provider.name}: the secret {name} is not set.",
@@ -136,17 +135,17 @@ class Catalog:
         }
 
     async def problems(self, account_id: str, refs: Collection[str]) -> dict[str, ModelUnknown | Invalid]:
-        """What is wrong with these models, for those that cannot be used."""
+        """Return the problems of those models that cannot be used."""
         if not refs:
             return {}
-        await load_table()
+        await load_price_table()
         async with self._database.read() as tx:
             known = await self._known(tx, account_id)
         resolved = (_resolved(ref, known) for ref in refs)
         return {each.ref: each.problem for each in resolved if each.problem}
 
     async def in_use(self, tx: Tx, account_id: str) -> dict[str, str]:
-        """Every model that is chosen somewhere, with one of the places."""
+        """Return every chosen model with a description of where it is chosen."""
         chosen = [
             (ref, f"the {role.value} of {scope}" if scope else f"the {role.value}")
             for (scope, role), chain in (await store.list_chains(tx, account_id)).items()
@@ -154,11 +153,11 @@ class Catalog:
         ]
         default = [(ref, f"the settings, for the {role.value}") for role, ref in self._defaults.items()]
         providers = await self.providers(tx, account_id)
-        return {_full(ref, providers): place for ref, place in [*default, *chosen]}
+        return {_with_provider(ref, providers): location for ref, location in [*default, *chosen]}
 
-    async def _known(self, tx: Tx, account_id: str) -> _Known:
+    async def _known(self, tx: Tx, account_id: str) -> _AccountModels:
         prices = await store.list_prices(tx, account_id)
-        return _Known(await self.providers(tx, account_id), PriceBook(prices))
+        return _AccountModels(await self.providers(tx, account_id), PriceTable(prices))
 
     def _refs(self, chains: store.Chains, scope: str, role: Role) -> tuple[list[str], ChoiceSource]:
         if scope and (own := chains.get((scope, role))):
@@ -169,22 +168,22 @@ class Catalog:
 
 
 async def forget_choices(tx: Tx, scope: str) -> None:
-    """Of a bot that is gone for good, in the transaction that ends it: what it chose could never be taken back."""
+    """Delete the choices of a deleted bot, in the transaction that deletes it."""
     await store.delete_chains(tx, scope)
 
 
-def _sendable(key: SecretStr, name: str) -> SecretStr:
-    """Without the line break it was pasted with. Anything else that a header cannot carry was never a key."""
+def _header_safe(key: SecretStr, name: str) -> SecretStr:
+    """Strip whitespace from a pasted key. Raise if it contains characters that an HTTP header cannot."""
     value = key.get_secret_value().strip()
     if not value.isascii() or not value.isprintable():
         raise ModelKeyRefused(
-            f"The secret {name} cannot be a key: it has characters that no key has.",
+            f"The secret {name} is not a valid API key: it contains unsupported characters.",
             hint=f"Set it again: forge secrets set {name}, or Settings, Models.",
         )
     return SecretStr(value)
 
 
-def _choice(role: Role, refs: list[str], source: ChoiceSource, known: _Known) -> RoleChoice:
+def _choice(role: Role, refs: list[str], source: ChoiceSource, known: _AccountModels) -> RoleChoice:
     prices: list[Price | None] = []
     problem: str | None = None
     for ref in refs:
@@ -196,20 +195,20 @@ def _choice(role: Role, refs: list[str], source: ChoiceSource, known: _Known) ->
     return RoleChoice(role=role, chain=refs, source=source, prices=prices, problem=problem)
 
 
-def _target(ref: str, known: _Known) -> Target:
+def _target(ref: str, known: _AccountModels) -> Target:
     provider, model = split_ref(ref, known.providers)
-    return Target(provider, model, known.book.get(provider, model), known.book)
+    return Target(provider, model, known.prices.get(provider, model), known.prices)
 
 
-def _resolved(ref: str, known: _Known) -> Resolved:
+def _resolved(ref: str, known: _AccountModels) -> Resolved:
     try:
         return Resolved(_target(ref, known).ref)
     except (ModelUnknown, Invalid) as error:
         return Resolved(ref, error)
 
 
-def _full(ref: str, providers: Mapping[str, Provider]) -> str:
-    """With its provider; left alone when that is unknown."""
+def _with_provider(ref: str, providers: Mapping[str, Provider]) -> str:
+    """Add the provider to a reference; return it unchanged if the provider is unknown."""
     try:
         provider, model = split_ref(ref, providers)
     except (ModelUnknown, Invalid):
@@ -218,9 +217,11 @@ def _full(ref: str, providers: Mapping[str, Provider]) -> str:
 
 
 def split_ref(ref: str, providers: Mapping[str, Provider]) -> tuple[Provider, str]:
-    """`provider:model`. Names of local models contain colons too (`qwen:7b`), so only a known provider counts."""
+    """Split `provider:model`. Names of local models contain colons too (`qwen:7b`), so the provider must be known."""
     if not re.fullmatch(REF_PATTERN, ref):
-        raise Invalid(f"{ref!r} is not a model: write provider:model, such as anthropic:claude-sonnet-4-5.")
+        raise Invalid(
+            f"{ref!r} is not a valid model: use provider:model, such as anthropic:claude-sonnet-4-5."
+        )
     name, colon, model = ref.partition(":")
     if not colon:
         return providers["anthropic"], ref
@@ -235,15 +236,15 @@ def split_ref(ref: str, providers: Mapping[str, Provider]) -> tuple[Provider, st
 
 def checked_provider(name: str, wanted: NewProvider) -> Provider:
     if not re.fullmatch(NAME_PATTERN, name):
-        raise Invalid("A provider's name is made of a-z, 0-9, - and _ (at most 32).", field="name")
+        raise Invalid("A provider's name consists of a-z, 0-9, - and _ (at most 32).", field="name")
     provider = Provider(name=name, **wanted.model_dump(), built_in=name in BUILT_IN)
     if provider.base_url is not None:
         _check_url(provider.base_url)
     elif provider.name not in BUILT_IN:
-        raise Invalid("A provider of your own needs an address.", field="base_url")
+        raise Invalid("A custom provider needs a base URL.", field="base_url")
     if provider.name in BUILT_IN and provider.kind is not BUILT_IN[provider.name].kind:
         raise Invalid(
-            f"{provider.name} speaks {BUILT_IN[provider.name].kind.value}'s API; add another provider for this one.",
+            f"{provider.name} uses the {BUILT_IN[provider.name].kind.value} API; add another provider for this one.",
             field="kind",
         )
     return provider
@@ -254,10 +255,42 @@ def _check_url(url: str) -> None:
         parts = urlsplit(url)
         is_address = bool(parts.hostname) and parts.port != 0
     except ValueError:
-        raise Invalid(f"{url!r} is not an address.", field="base_url") from None
+        raise Invalid(f"{url!r} is not a valid URL.", field="base_url") from None
     if not is_address or not re.fullmatch(r"https?://[!-~]+", url):
-        raise Invalid("The address starts with http:// or https:// and has no spaces.", field="base_url")
+        raise Invalid(
+            "The base URL must start with http:// or https:// and contain no spaces.", field="base_url"
+        )
     if parts.username is not None or parts.password is not None:
         raise Invalid(
-            "A key in an address is read by everybody who sees it: keep it in the vault.", field="base_url"
+            "The base URL must not contain credentials: store the key in the vault.", field="base_url"
         )
+
+
+async def supports_temperature(kind: ProviderKind, model: str) -> bool:
+    """Return whether a model accepts a temperature. The model profiles take seconds to import, so import them lazily and
+    in a thread."""
+    return await asyncio.to_thread(
+        _claude_supports_temperature if kind is ProviderKind.ANTHROPIC else _gpt_supports_temperature, model
+    )
+
+
+def _claude_supports_temperature(model: str) -> bool:
+    from pydantic_ai.profiles.anthropic import AnthropicModelProfile
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    profile = AnthropicModelProfile(**(AnthropicProvider.model_profile(model) or {}))
+    return not profile.get("anthropic_disallows_sampling_settings", False)
+
+
+def _gpt_supports_temperature(model: str) -> bool:
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    profile = OpenAIModelProfile(**(OpenAIProvider.model_profile(model) or {}))
+    if not profile.get("openai_supports_reasoning", False):
+        return True
+    efforts = profile.get("openai_reasoning_efforts")
+    can_disable_reasoning = (
+        profile.get("openai_supports_reasoning_effort_none", False) if efforts is None else "none" in efforts
+    )
+    return can_disable_reasoning and not profile.get("thinking_enabled_by_default", False)

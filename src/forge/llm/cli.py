@@ -1,12 +1,20 @@
 """`forge models`."""
 
 import math
-from typing import Any
+import signal
+import threading
+from datetime import timedelta
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import click
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from forge.llm.demo_cli import demo
+from forge.llm.demo_model import REF, assign_demo_model, unassign_demo_model
 from forge.llm.models import (
     ModelCall,
     ModelsView,
@@ -18,27 +26,55 @@ from forge.llm.models import (
     RoleChoice,
     Spent,
     TestResult,
+    dollars,
 )
-from forge.llm.serve_cli import serve
-from forge.terminal.choice import find_id, scope_of_bot
 from forge.terminal.client import Client, connect
+from forge.terminal.commands import Result, api_command
+from forge.terminal.lookup import find_id, scope_of_bot
 from forge.terminal.options import json_option, limit_option
-from forge.terminal.output import console, print_json, working
-from forge.terminal.text import clean
+from forge.terminal.output import (
+    FAINT,
+    Columns,
+    console,
+    dot,
+    marked,
+    print_json,
+    print_result,
+    table,
+    words,
+    working,
+)
+from forge.terminal.text import clean, duration
+
+if TYPE_CHECKING:
+    from forge.demo.model_script import Script
 
 TEST_S = 90.0
 """Longer than the server waits for a model."""
+DEMO_URL = "http://127.0.0.1:8010"
+BUDGETS = {"run": "one run", "day": "today", "server": "all accounts today"}
+READY = """\
+A scripted model server is at {url}
+It answers from {source} ({scenes}). No model is asked, and nothing leaves this machine.
+
+To let it answer in Forge, in another terminal:
+
+    forge models demo --url {url}
+
+Other clients: ANTHROPIC_BASE_URL={url} or OPENAI_BASE_URL={url}/v1, with {key}.
+What was asked is at {url}/_script/requests. Ctrl-C stops it.
+"""
 
 
 class Dollars(click.FloatRange):
-    """NaN and infinity are floats, but no money."""
+    """An amount of money; rejects NaN and infinity, which are floats too."""
 
     name = "dollars"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         amount = super().convert(value, param, ctx)
         if not math.isfinite(amount):
-            self.fail(f"{value!r} is no amount of money.", param, ctx)
+            self.fail(f"{value!r} is not an amount of money.", param, ctx)
         return amount
 
 
@@ -47,28 +83,107 @@ ROLES = click.Choice([role.value for role in Role])
 bot_option = click.option("--bot", metavar="SLUG", help="For this bot only.")
 
 
+def _prices_of(choice: RoleChoice) -> str:
+    known = (f"${price.input:g} / ${price.output:g}" if price else "unknown" for price in choice.prices)
+    return "\n".join(known)
+
+
+def _key(provider: ProviderView) -> Text:
+    if provider.key_name is None:
+        return Text("needs none", FAINT)
+    if provider.has_key:
+        return marked("ok", f"{provider.key_name} ····{provider.last_four}")
+    return marked("bad", f"set {provider.key_name}")
+
+
+def _end(call: ModelCall) -> Text:
+    if call.error:
+        return words(call.error, "red")
+    return words(call.stop or call.status, "" if call.stop else "yellow")
+
+
+_roles_table = Columns[RoleChoice](
+    {
+        "ROLE": "role",
+        "MODELS": lambda choice: "\n".join(choice.chain),
+        "IN / OUT PER MILLION": _prices_of,
+        "CHOSEN BY": lambda choice: "the settings" if choice.source == "default" else f"the {choice.source}",
+        "": lambda choice: marked("bad", choice.problem) if choice.problem else None,
+    },
+    wrap={"MODELS", ""},
+)
+_providers_table = Columns[ProviderView](
+    {
+        "PROVIDER": "name",
+        "SPEAKS": "kind",
+        "ADDRESS": lambda provider: provider.base_url or "its own",
+        "KEY": _key,
+    },
+    wrap={"ADDRESS"},
+)
+_prices_table = Columns[tuple[str, Price]](
+    {
+        "YOUR PRICES": lambda row: row[0],
+        "INPUT": lambda row: f"${row[1].input:g}",
+        "OUTPUT": lambda row: f"${row[1].output:g}",
+        "CACHE READ": lambda row: f"${row[1].cache_read:g}",
+        "CACHE WRITE": lambda row: f"${row[1].cache_write:g}",
+        "WINDOW": lambda row: row[1].context_window,
+    }
+)
+_budgets_table = Columns[Spent](
+    {
+        "BUDGET": lambda spent: BUDGETS[spent.budget],
+        "SPENT": lambda spent: "" if spent.budget == "run" else dollars(spent.spent_micros),
+        "RESERVED": lambda spent: "" if spent.budget == "run" else dollars(spent.reserved_micros),
+        "LIMIT": lambda spent: dollars(spent.limit_micros),
+    }
+)
+_calls_table = Columns[ModelCall](
+    {
+        "WHEN": "started_at",
+        "MODEL": lambda call: f"{call.provider}:{call.model}",
+        "ROLE": "role",
+        "IN": lambda call: call.usage.input,
+        "CACHE READ": lambda call: call.usage.cache_read,
+        "CACHE WRITE": lambda call: call.usage.cache_write,
+        "OUT": lambda call: call.usage.output,
+        "COST": lambda call: dollars(call.cost_micros),
+        "TOOK": lambda call: None if call.latency_ms is None else timedelta(milliseconds=call.latency_ms),
+        "END": _end,
+    }
+)
+
+
 @click.group()
 def models() -> None:
     """Choose models, their providers and prices, and what may be spent."""
 
 
-models.add_command(demo)
-models.add_command(serve)
-
-
 @models.command("list")
 @bot_option
-@json_option
-def list_models(bot: str | None, as_json: bool) -> None:
+@api_command
+def list_models(client: Client, bot: str | None) -> Result[ModelsView]:
     """Show the model of each role, the providers, your prices, and what was spent today."""
-    with connect() as client:
-        view = client.get("/models", ModelsView, _scope(client, bot))
-    if as_json:
-        print_json(view)
-    else:
-        from forge.llm.show import models_page
+    return Result(client.get("/models", ModelsView, _scope(client, bot)), _models_page)
 
-        console().print(models_page(view))
+
+def _models_page(view: ModelsView) -> RenderableType:
+    tables = [_roles_table(view.roles), _providers_table(view.providers)]
+    if view.prices:
+        tables.append(_prices_table(view.prices.items()))
+    tables.append(_budgets_table(view.budgets))
+    if view.today_by_model:
+        tables.append(_today_table(view.today_by_model))
+    first, *others = tables
+    return Group(first, *(part for one in others for part in (Text(), one)))
+
+
+def _today_table(micros_by_model: dict[str, int]) -> Table:
+    rows = table("TODAY BY MODEL", "SPENT")
+    for model, micros in micros_by_model.items():
+        rows.add_row(words(model), dollars(micros))
+    return rows
 
 
 @models.command("set")
@@ -96,6 +211,12 @@ def reset(role: str, bot: str | None, as_json: bool) -> None:
     _print_choice(chosen, as_json=as_json)
 
 
+def _print_choice(chosen: RoleChoice, *, as_json: bool) -> None:
+    print_result(chosen, f"{chosen.role.value}: {', '.join(chosen.chain)}", as_json=as_json)
+    if chosen.problem and not as_json:
+        click.echo(clean(chosen.problem), err=True)
+
+
 @models.command()
 @click.argument("model", required=False)
 @json_option
@@ -119,13 +240,21 @@ def _used(client: Client) -> list[str]:
 
 
 def _test(client: Client, ref: str, *, as_json: bool) -> TestResult:
-    from forge.llm.show import test_line
-
     with working(f"Asking {clean(ref)}"):
         result = client.post("/models/test", TestResult, {"model": ref}, within_s=TEST_S)
     if not as_json:
-        console().print(test_line(result))
+        console().print(_test_line(result))
     return result
+
+
+def _test_line(result: TestResult) -> Text:
+    took = duration(timedelta(milliseconds=result.latency_ms))
+    said = result.answer or "(no words)" if result.ok else (result.message or "")
+    status = dot("ok" if result.ok else "bad")
+    line = Text.assemble(status, "  ", (clean(result.model), "bold"), "  ", clean(" ".join(said.split())))
+    if result.ok or result.latency_ms:
+        line.append(f"  {took}, {dollars(result.cost_micros)}", FAINT)
+    return line.append(f"\nhint: {clean(result.hint)}", "yellow") if result.hint else line
 
 
 @models.command()
@@ -138,26 +267,17 @@ def _test(client: Client, ref: str, *, as_json: bool) -> TestResult:
     "--context", "context_window", type=int, help="How many tokens the model takes in. Default 128000."
 )
 @click.option("--remove", is_flag=True, help="Forget your price: the table's counts again.")
-@json_option
-def price(model: str, remove: bool, as_json: bool, **said: float | None) -> None:
+@api_command
+def price(client: Client, model: str, remove: bool, **prices: float | None) -> Result[Price]:
     """Say what MODEL costs. A model of your own costs 0 and 0."""
-    body = {name: value for name, value in said.items() if value is not None}
+    body = {name: value for name, value in prices.items() if value is not None}
     if remove == bool(body) or (body and not {"input", "output"} <= set(body)):
         raise click.UsageError("Say both --input and --output, or --remove.")
-    with connect() as client:
-        found = _save_price(client, model, None if remove else body)
-    if as_json:
-        print_json(found)
-    elif remove:
-        click.echo(f"Forgot your price of {clean(model)}.")
-    else:
-        click.echo(f"{clean(model)}: ${found.input:g} in, ${found.output:g} out, for a million tokens.")
-
-
-def _save_price(client: Client, model: str, body: dict[str, Any] | None) -> Price:
-    if body is None:
-        return client.delete("/models/prices", Price, {"model": model})
-    return client.put("/models/prices", Price, body, {"model": model})
+    if remove:
+        removed = client.delete("/models/prices", Price, {"model": model})
+        return Result(removed, f"Removed your price of {model}.")
+    saved = client.put("/models/prices", Price, body, {"model": model})
+    return Result(saved, f"{model}: ${saved.input:g} in, ${saved.output:g} out, for a million tokens.")
 
 
 @models.command()
@@ -170,76 +290,118 @@ def _save_price(client: Client, model: str, body: dict[str, Any] | None) -> Pric
 @click.option("--url", help="Its address, such as http://127.0.0.1:11434/v1.")
 @click.option("--key", metavar="SECRET", help="Name of the secret with its key; none when left out.")
 @click.option("--remove", is_flag=True, help="Remove it; one that came with Forge becomes as it came.")
-@json_option
+@api_command
 def provider(
-    name: str, kind: str | None, url: str | None, key: str | None, remove: bool, as_json: bool
-) -> None:
+    client: Client, name: str, kind: str | None, url: str | None, key: str | None, remove: bool
+) -> Result[Any]:
     """Add the provider NAME, or give it another address or key."""
     if remove == bool(kind or url or key) or (not remove and not kind):
         raise click.UsageError("Say --kind and --url, or --remove.")
-    with connect() as client:
-        found = _save_provider(
-            client, name, None if remove else {"kind": kind, "base_url": url, "key_name": key}
-        )
-    if as_json:
-        print_json(found)
-        return
-    click.echo(f"{'Removed' if remove else 'Saved'} {clean(found.name)}.")
-    if isinstance(found, ProviderView) and not found.has_key:
-        click.echo(f"Its key is missing: forge secrets set {clean(str(found.key_name))}", err=True)
-
-
-def _save_provider(client: Client, name: str, body: dict[str, Any] | None) -> Provider:
     path = f"/models/providers/{quote(name, safe='')}"
-    if body is None:
-        return client.delete(path, Provider)
-    return client.put(path, ProviderView, body)
+    if remove:
+        removed = client.delete(path, Provider)
+        return Result(removed, f"Removed {removed.name}.")
+    saved = client.put(path, ProviderView, {"kind": kind, "base_url": url, "key_name": key})
+    missing = f"Its key is missing: forge secrets set {clean(str(saved.key_name))}"
+    return Result(saved, f"Saved {saved.name}.", note="" if saved.has_key else missing)
 
 
 @models.command()
 @click.argument("budget", type=click.Choice(["run", "day"]))
 @click.argument("usd", type=DOLLARS)
-@json_option
-def budget(budget: str, usd: float, as_json: bool) -> None:
+@api_command
+def budget(client: Client, budget: str, usd: float) -> Result[Spent]:
     """Set what one run, or your account in a day, may spend on models."""
-    with connect() as client:
-        spent = client.put(f"/models/budgets/{budget}", Spent, {"limit_usd": usd})
-    if as_json:
-        print_json(spent)
-    else:
-        from forge.llm.dollars import dollars
-        from forge.llm.show import BUDGETS
-
-        click.echo(f"{BUDGETS[spent.budget].capitalize()}: at most {dollars(spent.limit_micros)}.")
+    spent = client.put(f"/models/budgets/{budget}", Spent, {"limit_usd": usd})
+    return Result(spent, f"{BUDGETS[spent.budget].capitalize()}: at most {dollars(spent.limit_micros)}.")
 
 
 @models.command()
 @click.option("--run", metavar="ID", help="Only those of this run; the beginning of its id is enough.")
 @limit_option
-@json_option
-def calls(run: str | None, limit: int, as_json: bool) -> None:
+@api_command
+def calls(client: Client, run: str | None, limit: int) -> Result[list[ModelCall]]:
     """List requests to models, newest first: tokens, cost, time, how each ended."""
-    with connect() as client:
-        run_id = find_id(client, run, "run", "/runs") if run else None
-        found = list(client.pages("/models/calls", ModelCall, limit, {"run_id": run_id}))
-    if as_json:
-        print_json(found)
-    elif not found:
-        click.echo("There were no such calls. Try one: forge models test", err=True)
-    else:
-        from forge.llm.show import calls_table
-
-        console().print(calls_table(found))
+    run_id = find_id(client, run, "run", "/runs") if run else None
+    found = list(client.pages("/models/calls", ModelCall, limit, {"run_id": run_id}))
+    return Result(found, _calls_table, empty="There were no such calls. Try one: forge models test")
 
 
 def _scope(client: Client, bot: str | None) -> dict[str, str | int | list[str] | None]:
     return {"scope": scope_of_bot(client, bot) if bot is not None else None}
 
 
-def _print_choice(chosen: RoleChoice, *, as_json: bool) -> None:
-    if as_json:
-        print_json(chosen)
+@models.command()
+@click.option(
+    "--url", default=DEMO_URL, help=f"Where `forge models serve` said that it is (default {DEMO_URL})."
+)
+@click.option("--off", is_flag=True, help="Go back to the default models.")
+def demo(url: str, off: bool) -> None:
+    """Let the scripted model of `forge models serve` answer, to look around without a key."""
+    with connect() as client:
+        if off:
+            changed = _names(unassign_demo_model(client)) or "nothing had to change"
+            console().print(f"Back to the default models: {changed}.")
+            return
+        free, kept = assign_demo_model(client, url)
+    console().print(f"{REF} answers for: {_names(free)}. Back to real models: forge models demo --off")
+    if kept:
+        console().print(f"Left as you chose: {_names(kept)}.")
+
+
+def _names(roles: list[RoleChoice]) -> str:
+    return ", ".join(choice.role.value for choice in roles)
+
+
+@models.command()
+@click.argument("script", default="demo")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8010, help="Port (default 8010; 0: a free one)."
+)
+@click.option(
+    "--log", type=click.Path(path_type=Path), help="Append every request to this file, as JSON lines."
+)
+@click.option("--check", is_flag=True, help="Only say whether the script is right.")
+def serve(script: str, port: int, log: Path | None, check: bool) -> None:
+    """Start a model server that answers from SCRIPT: a file, or one that comes with Forge (demo, coding, faults)."""
+    from forge.demo.model_script import find_script, load_script
+
+    path = find_script(script)
+    loaded = load_script(path)
+    if check:
+        click.echo(f"{path} is right: {_scenes(loaded)}.")
         return
-    click.echo(f"{chosen.role.value}: {clean(', '.join(chosen.chain))}")
-    if chosen.problem:
-        click.echo(clean(chosen.problem), err=True)
+    _serve(loaded, script, port, log)
+
+
+def _serve(script: "Script", source: str, port: int, log: Path | None) -> None:
+    from forge.demo.model_server import open_model_server
+    from forge.errors import ConfigError
+
+    try:
+        if log is not None:
+            log.touch(mode=0o600)  # requests may hold secrets
+        with open_model_server(script, port=port, log=log) as server:
+            key = "a key that the script names" if script.keys else "any key"
+            click.echo(READY.format(url=server.url, source=source, scenes=_scenes(script), key=key))
+            _wait_for_signal()
+    except OSError as error:
+        raise ConfigError(
+            [f"cannot start: {error}"], hint="Choose another one with --port or --log."
+        ) from error
+
+
+def _wait_for_signal() -> None:
+    stop = threading.Event()
+
+    def ask_to_stop(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ask_to_stop)
+    stop.wait()
+
+
+def _scenes(script: "Script") -> str:
+    names = [*script.scenes, "default"]
+    return f"{'scene' if len(names) == 1 else 'scenes'} {', '.join(names)}"

@@ -1,14 +1,13 @@
-"""What can go wrong with a model, told apart by what to do about it."""
+"""Errors of model calls, distinguished by how to react to them."""
 
 from collections.abc import Mapping
 
 from forge.errors import Conflict, Denied, ForgeError, Invalid, NotFound, Unavailable
-from forge.llm.dollars import dollars
-from forge.llm.models import Budget, Shortfall
+from forge.llm.models import Budget, Shortfall, dollars
 
 
 class ModelFault(Unavailable):
-    """The provider's side: overloaded, rate limited, unreachable, cut off, unreadable. Worth trying again."""
+    """The provider failed: overloaded, rate limited, unreachable, broken answer. Retry later."""
 
     code = "model_fault"
 
@@ -18,13 +17,13 @@ class ModelFault(Unavailable):
 
 
 class ModelKeyRefused(Denied):
-    """The key is missing, wrong, or has no credit left. Waiting does not help."""
+    """The key is missing, invalid or out of quota. Retrying does not help."""
 
     code = "model_key"
 
 
 class ModelRejected(Invalid):
-    """The provider does not take this request: our mistake or a wrong setting, never worth repeating."""
+    """The provider rejected the request: a bug or a wrong setting. Retrying does not help."""
 
     code = "model_rejected"
 
@@ -36,27 +35,27 @@ class ModelUnknown(NotFound):
 
 
 class ContextFull(Invalid):
-    """The conversation is longer than the model's window."""
+    """The conversation exceeds the model's context window."""
 
     code = "context_full"
 
 
 class AnswerUnusable(ForgeError):
-    """The model answered, but not with what was asked for, even after being told what was wrong. Asked again, it would
-    cost the same and hardly do better."""
+    """The model's answer does not match the schema, even after a correction. A retry would cost the same and rarely
+    succeed."""
 
     status, code, passes = 502, "answer_unusable", False
 
 
 class BudgetExceeded(Conflict):
-    """The worst case of this call does not fit what is left of a budget: it was not started."""
+    """The worst-case cost of a call exceeds what is left of a budget, so it was not started."""
 
     code = "budget"
 
     def __init__(self, shortfall: Shortfall) -> None:
         spent, limit = dollars(shortfall.spent_micros), dollars(shortfall.limit_micros)
         super().__init__(
-            f"The {BUDGET_NAMES[shortfall.budget]} is used up: {spent} of {limit} is spent or reserved, "
+            f"The {BUDGET_NAMES[shortfall.budget]} is exhausted: {spent} of {limit} is spent or reserved, "
             f"and the next call may cost {dollars(shortfall.needed_micros)}.",
             hint="Raise it: forge models budget, or Settings, Models.",
         )

@@ -1,34 +1,121 @@
-"""The door to models, used from inside a durable step.
+"""The gateway to models, used within a durable step.
 
-It never repeats a request by itself: a fault is raised, and the step's retry policy decides. What it does is go
-down the chain of a role's models, only when the provider is at fault, and never after somebody has seen a word of
-the answer.
+It never repeats a request: a fault is raised, and the retry policy of the step decides. It does fall back to the next
+model of a role's chain, but only when the provider failed, and never after a part of the answer was shown.
 """
 
+import time
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from forge.llm.answers import answer_spec, answer_text, correction, problems_of, why_unusable
-from forge.llm.breaker import Breaker
+from forge.kernel.validation import validation_problems
+from forge.llm.budgets import Budgets, Spender
 from forge.llm.catalog import Catalog, Target
 from forge.llm.errors import AnswerUnusable, ModelFault
-from forge.llm.listening import NOBODY, Listener, OnAnswer, OnDelta
-from forge.llm.messages import AssistantMessage, StopReason
-from forge.llm.models import Prompt, Reply, Role
-from forge.llm.money import Money, Spender
-from forge.llm.request import Request, Requests, WordsWereShown
+from forge.llm.messages import (
+    NO_LISTENER,
+    AssistantMessage,
+    OnAnswer,
+    OnDelta,
+    StopReason,
+    StreamListener,
+    Text,
+    ToolResult,
+    UserMessage,
+)
+from forge.llm.models import Prompt, Reply, Role, ToolSpec
+from forge.llm.request import PartialAnswerShown, Request, RequestSender
 from forge.telemetry import Metrics
+
+MAX_FAULTS = 3
+"""Consecutive faults."""
+PAUSE_S = 30.0
+
+
+@dataclass
+class _State:
+    faults: int = 0
+    paused_until: float = 0.0
+
+
+class CircuitBreaker:
+    def __init__(self) -> None:
+        self._states: dict[str, _State] = {}
+
+    def is_open(self, target: str) -> bool:
+        """Return whether to skip the target for now. After the pause the next call decides."""
+        state = self._states.get(target)
+        return state is not None and time.monotonic() < state.paused_until
+
+    def failed(self, target: str, retry_after_s: float | None = None) -> None:
+        state = self._states.setdefault(target, _State())
+        state.faults += 1
+        if state.faults >= MAX_FAULTS or (retry_after_s or 0) > PAUSE_S:
+            state.paused_until = time.monotonic() + max(PAUSE_S, min(retry_after_s or 0, 600.0))
+
+    def worked(self, target: str) -> None:
+        self._states.pop(target, None)
+
+
+ANSWER = "answer"
+MAX_PROBLEMS = 20
+
+
+def answer_spec(answer: type[BaseModel]) -> ToolSpec:
+    description = (answer.__doc__ or "The answer.").strip()
+    return ToolSpec(name=ANSWER, description=description, parameters=answer.model_json_schema())
+
+
+def answer_text(reply: Reply) -> str:
+    """Return the JSON of the answer: the arguments of the answer tool, or the text of a model that follows a schema."""
+    calls = [call for call in reply.message.tool_calls if call.name == ANSWER]
+    return calls[-1].arguments if calls else reply.message.text
+
+
+def problems_of(error: ValidationError) -> list[str]:
+    found = validation_problems(error)
+    lines = [f"{_location(misfit.path)}: {misfit.message}" for misfit in found[:MAX_PROBLEMS]]
+    left = len(found) - MAX_PROBLEMS
+    return [*lines, f"and {left} more"] if left > 0 else lines
+
+
+def correction(reply: Reply, problems: list[str]) -> UserMessage:
+    """Build the message that lists the problems; the model already has its answer in the conversation."""
+    text = "The answer does not match the schema:\n" + "\n".join(f"- {line}" for line in problems)
+    text += "\nGive the complete answer corrected with these problems fixed."
+    results: list[Text | ToolResult] = [
+        ToolResult(call_id=call.id, name=call.name, text=text, failed=True)
+        for call in reply.message.tool_calls
+    ]
+    return UserMessage(parts=results or [Text(text=text)])
+
+
+def why_unusable(stop: StopReason, problems: list[str]) -> str:
+    match stop:
+        case StopReason.REFUSED:
+            return "The model refused to answer."
+        case StopReason.LENGTH:
+            return "The model's answer exceeded the length limit and was cut off."
+        case StopReason.CONTEXT_FULL:
+            return "The model's context window had no room for the answer."
+        case _:
+            return "The model's answer does not match the schema: " + "; ".join(problems[:5])
+
+
+def _location(location: tuple[Any, ...]) -> str:
+    return ".".join(str(part) for part in location) or "the answer"
+
 
 T = TypeVar("T", bound=BaseModel)
 MAX_PAUSES = 4
-NOT_WORTH_REPAIRING = (StopReason.LENGTH, StopReason.REFUSED, StopReason.CONTEXT_FULL)
+NOT_CORRECTABLE = (StopReason.LENGTH, StopReason.REFUSED, StopReason.CONTEXT_FULL)
 
 
 @dataclass(frozen=True)
-class Answered(Generic[T]):
-    """An answer of a given shape, who gave it and what it cost, its repair included."""
+class StructuredAnswer(Generic[T]):
+    """A structured answer with its model and cost, including a correction."""
 
     value: T
     model: str
@@ -38,12 +125,12 @@ class Answered(Generic[T]):
 
 class Gateway:
     def __init__(
-        self, catalog: Catalog, money: Money, metrics: Metrics, *, breaker: Breaker | None = None
+        self, catalog: Catalog, budgets: Budgets, metrics: Metrics, *, breaker: CircuitBreaker | None = None
     ) -> None:
-        self.money = money
+        self.budgets = budgets
         self._catalog = catalog
-        self._requests = Requests(catalog, money, metrics)
-        self._breaker = breaker or Breaker()
+        self._requests = RequestSender(catalog, budgets, metrics)
+        self._breaker = breaker or CircuitBreaker()
 
     async def close(self) -> None:
         await self._requests.close()
@@ -57,23 +144,24 @@ class Gateway:
         model: str | None = None,
         on_delta: OnDelta | None = None,
     ) -> Reply:
-        """The next message of a conversation, from the first model of the role's chain that can give it; or from
-        `model`, and no other."""
-        return await self._call(spender, role, prompt, model, Listener(on_delta))
+        """Return the next message of a conversation, from the first available model of the role's chain, or from `model`."""
+        return await self._call(spender, role, prompt, model, StreamListener(on_delta))
 
     async def _call(
-        self, spender: Spender, role: Role, prompt: Prompt, model: str | None, listener: Listener
+        self, spender: Spender, role: Role, prompt: Prompt, model: str | None, listener: StreamListener
     ) -> Reply:
         chain = await self._chain(spender, role, model)
-        awake = [one for one in chain if not self._breaker.rests(_watched(spender, one))] or chain
-        for target in awake[:-1]:
+        available = [
+            target for target in chain if not self._breaker.is_open(_breaker_key(spender, target))
+        ] or chain
+        for target in available[:-1]:
             try:
                 return await self.call_model(spender, role, target, prompt, listener)
-            except WordsWereShown:
+            except PartialAnswerShown:
                 raise
             except ModelFault:
-                continue  # in the books and known to the breaker; the next model may do better
-        return await self.call_model(spender, role, awake[-1], prompt, listener)
+                continue  # recorded in the ledgers and the circuit breaker; try the next model
+        return await self.call_model(spender, role, available[-1], prompt, listener)
 
     async def _chain(self, spender: Spender, role: Role, model: str | None) -> list[Target]:
         if model is not None:
@@ -81,41 +169,46 @@ class Gateway:
         return await self._catalog.chain(spender.account_id, spender.scope, role)
 
     async def call_model(
-        self, spender: Spender, role: Role, target: Target, prompt: Prompt, listener: Listener = NOBODY
+        self,
+        spender: Spender,
+        role: Role,
+        target: Target,
+        prompt: Prompt,
+        listener: StreamListener = NO_LISTENER,
     ) -> Reply:
-        """One model; called again while its provider only pauses."""
-        watched = _watched(spender, target)
+        """Call target model; continue while its provider pauses."""
+        breaker_key = _breaker_key(spender, target)
         try:
             reply = await self._whole_answer(Request(spender, role, target, fitted(prompt, target)), listener)
         except ModelFault as fault:
-            self._breaker.failed(watched, fault.retry_after_s)
+            self._breaker.failed(breaker_key, fault.retry_after_s)
             raise
-        self._breaker.worked(watched)
+        self._breaker.worked(breaker_key)
         return reply
 
-    async def _whole_answer(self, request: Request, listener: Listener) -> Reply:
-        reply = await self._requests.make(request, listener)
+    async def _whole_answer(self, request: Request, listener: StreamListener) -> Reply:
+        reply = await self._requests.send(request, listener)
         for _ in range(MAX_PAUSES):
             if reply.stop is not StopReason.PAUSED:
                 return reply
             so_far = [*request.prompt.messages, reply.message]
             longer = request.prompt.model_copy(update={"messages": so_far})
             try:
-                more = await self._requests.make(replace(request, prompt=longer), listener)
+                more = await self._requests.send(replace(request, prompt=longer), listener)
             except ModelFault as fault:
                 if listener.on_delta and reply.message.text:
-                    raise WordsWereShown(fault.message, retry_after_s=fault.retry_after_s) from fault
+                    raise PartialAnswerShown(fault.message, retry_after_s=fault.retry_after_s) from fault
                 raise
             reply = _joined(reply, more)
-        raise ModelFault("The model paused again and again without an answer.")
+        raise ModelFault("The model paused repeatedly without answering.")
 
     async def ask(
         self, spender: Spender, role: Role, prompt: Prompt, answer: type[T], *, model: str | None = None
     ) -> T:
-        """An answer of a given shape. What does not fit goes back once, with the errors only."""
-        return (await self.ask_with_bill(spender, role, prompt, answer, model=model)).value
+        """Return a structured answer. An invalid answer is sent back once with its problems."""
+        return (await self.ask_with_cost(spender, role, prompt, answer, model=model)).value
 
-    async def ask_with_bill(
+    async def ask_with_cost(
         self,
         spender: Spender,
         role: Role,
@@ -124,45 +217,45 @@ class Gateway:
         *,
         model: str | None = None,
         on_answer: OnAnswer | None = None,
-    ) -> Answered[T]:
-        """As `ask`. The pieces `on_answer` gets are a foretaste: another model may still take over, or the answer be
-        repaired."""
+    ) -> StructuredAnswer[T]:
+        """Like `ask`, with model and cost. The pieces passed to `on_answer` are preliminary: another model may take over, or
+        the answer may be corrected."""
         asked = prompt.model_copy(update={"answer": answer_spec(answer)})
-        listener = Listener(on_answer=on_answer)
+        listener = StreamListener(on_answer=on_answer)
         reply = await self._call(spender, role, asked, model, listener)
         try:
             return _answered(answer, reply, reply.cost_micros)
         except ValidationError as error:
             problems = problems_of(error)
-        if reply.stop in NOT_WORTH_REPAIRING:
+        if reply.stop in NOT_CORRECTABLE:
             raise AnswerUnusable(why_unusable(reply.stop, problems))
-        told = [*asked.messages, reply.message, correction(reply, problems)]
-        longer = asked.model_copy(update={"messages": told})
-        again = await self._call(spender, role, longer, model, listener)
+        messages = [*asked.messages, reply.message, correction(reply, problems)]
+        longer = asked.model_copy(update={"messages": messages})
+        corrected = await self._call(spender, role, longer, model, listener)
         try:
-            return _answered(answer, again, reply.cost_micros + again.cost_micros)
+            return _answered(answer, corrected, reply.cost_micros + corrected.cost_micros)
         except ValidationError as error:
-            raise AnswerUnusable(why_unusable(again.stop, problems_of(error))) from error
+            raise AnswerUnusable(why_unusable(corrected.stop, problems_of(error))) from error
 
 
-def _answered(answer: type[T], reply: Reply, cost_micros: int) -> Answered[T]:
+def _answered(answer: type[T], reply: Reply, cost_micros: int) -> StructuredAnswer[T]:
     value = answer.model_validate_json(answer_text(reply))
-    return Answered(value, f"{reply.provider}:{reply.model}", cost_micros)
+    return StructuredAnswer(value, f"{reply.provider}:{reply.model}", cost_micros)
 
 
 def fitted(prompt: Prompt, target: Target) -> Prompt:
-    """An answer may take a quarter of the model's window at most: the rest is for the conversation."""
+    """Limit the answer to a quarter of the model's context window: the rest is for the conversation."""
     room = max(1, target.price.context_window // 4)
     return prompt if prompt.max_output <= room else prompt.model_copy(update={"max_output": room})
 
 
-def _watched(spender: Spender, target: Target) -> str:
-    """Each account has its own providers, addresses and keys: one's trouble is not another's."""
+def _breaker_key(spender: Spender, target: Target) -> str:
+    """Return the key for the circuit breaker: providers, addresses and keys belong to an account."""
     return f"{spender.account_id}/{target.ref}"
 
 
 def _joined(first: Reply, second: Reply) -> Reply:
-    """What came before a pause and after it is one answer."""
+    """Join the parts before and after a pause into target answer."""
     parts = [*first.message.parts, *second.message.parts]
     return second.model_copy(
         update={

@@ -1,8 +1,10 @@
-"""A conversation as Forge keeps it: plain JSON, the same for every provider, loaded exactly as it was saved.
+"""Messages of a conversation: plain JSON, independent of the provider.
 
-System instructions and tool definitions are not part of it: they belong to the request, once.
+System instructions and tool definitions belong to the request, not to the conversation.
 """
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -19,7 +21,7 @@ class Text(Part):
 
 
 class Thinking(Part):
-    """What a model thought aloud. Its provider signs it and wants it back unchanged; no other one may see it."""
+    """A model's visible thinking. Its provider signs it and expects it back unchanged; never sent to another provider."""
 
     kind: Literal["thinking"] = "thinking"
     text: str
@@ -29,7 +31,7 @@ class Thinking(Part):
 
 
 class ToolCall(Part):
-    """A tool the model wants used. `arguments` is its JSON as written: it may be cut off or wrong."""
+    """A tool call. `arguments` is the JSON as the model wrote it, which may be cut off or invalid."""
 
     kind: Literal["tool_call"] = "tool_call"
     id: str
@@ -46,14 +48,14 @@ class ToolResult(Part):
 
 
 class UserMessage(Part):
-    """What a model is told: words, and the results of the tools it called."""
+    """A message to the model: texts and tool results."""
 
     role: Literal["user"] = "user"
     parts: list[Annotated[Text | ToolResult, Field(discriminator="kind")]]
     pinned: bool = False
-    """Never dropped or shortened when the conversation is compacted: a directive, an audit's findings."""
+    """Never dropped or shortened by compaction: directives, audit findings."""
     is_note: bool = False
-    """Says what a compaction left out; the next one writes it anew."""
+    """Describes what compaction removed; the next compaction replaces it."""
 
 
 class AssistantMessage(Part):
@@ -72,18 +74,33 @@ class AssistantMessage(Part):
 Message = Annotated[UserMessage | AssistantMessage, Field(discriminator="role")]
 
 
-def said(text: str, *, pinned: bool = False) -> UserMessage:
+def user_message(text: str, *, pinned: bool = False) -> UserMessage:
     return UserMessage(parts=[Text(text=text)], pinned=pinned)
 
 
 class StopReason(StrEnum):
-    """Why a model stopped. Only `END` and `TOOLS` are whole answers."""
+    """Why a model stopped. Only `END` and `TOOLS` are complete answers."""
 
     END = "end"
     TOOLS = "tools"
     LENGTH = "length"
-    """It ran into the output limit; its last words or its last tool call are cut off."""
+    """The output limit was reached; the text or last tool call is cut off."""
     CONTEXT_FULL = "context_full"
     REFUSED = "refused"
     PAUSED = "paused"
-    """The provider asks to be called again to go on."""
+    """The provider paused and must be called again to continue."""
+
+
+DeltaKind = Literal["text", "thinking"]
+OnDelta = Callable[[DeltaKind, str], Awaitable[None]]
+OnAnswer = Callable[[str], Awaitable[None]]
+"""Receives pieces of the JSON of a structured answer. An empty piece (re)starts it: discard earlier pieces."""
+
+
+@dataclass(frozen=True)
+class StreamListener:
+    on_delta: OnDelta | None = None
+    on_answer: OnAnswer | None = None
+
+
+NO_LISTENER = StreamListener()

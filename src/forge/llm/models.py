@@ -1,4 +1,4 @@
-"""Roles, providers, prices and calls, as people and clients see them."""
+"""Public models of roles, providers, prices, budgets and calls."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,23 +10,23 @@ from forge.llm.messages import AssistantMessage, Message, StopReason
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
 REF_PATTERN = r"^([a-z][a-z0-9_-]{0,31}:)?[!-9;-~][!-~]{0,199}$"
-"""`provider:model`; without a provider it is Anthropic's."""
+"""`provider:model`; without a provider it is an Anthropic model."""
 MAX_REF = 240
 KEY_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"
 """The name of a secret in the vault."""
 SCOPE_PATTERN = r"^(bot:[A-Za-z0-9_-]{1,64})?$"
 
 MICROS = 1_000_000
-"""Money is counted in millionths of a dollar, as whole numbers."""
+"""Amounts of money are integers in millionths of a dollar."""
 
 Budget = Literal["run", "day", "server"]
 OwnBudget = Literal["run", "day"]
-"""Those that an account sets for itself."""
+"""Budgets that an account can set."""
 ChoiceSource = Literal["bot", "account", "default"]
 
 
 class Role(StrEnum):
-    """What a model is wanted for. People choose a model for each."""
+    """What a model is used for; a model is chosen for each role."""
 
     INTERVIEWER = "interviewer"
     PLANNER = "planner"
@@ -40,25 +40,25 @@ class Role(StrEnum):
 class ProviderKind(StrEnum):
     ANTHROPIC = "anthropic"
     OPENAI = "openai"
-    """Anything that speaks OpenAI's chat API: Ollama, vLLM, llama.cpp, OpenAI itself."""
+    """Any server with OpenAI's chat API: OpenAI, Ollama, vLLM, llama.cpp."""
 
 
 class Provider(BaseModel):
-    """A place models are called at."""
+    """An API endpoint for models."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str = Field(pattern=NAME_PATTERN)
     kind: ProviderKind
     base_url: str | None = None
-    """None is the provider's own address."""
+    """Null: the provider's public address."""
     key_name: str | None = None
-    """The name of its key in the vault; None for an endpoint that wants none."""
+    """Name of the secret with the API key; null for an endpoint without keys."""
     built_in: bool = False
 
 
 class Price(BaseModel):
-    """Dollars for a million tokens of each kind, and how much the model can take in and put out."""
+    """Dollars per million tokens of each kind, and the size of the context window."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -71,7 +71,7 @@ class Price(BaseModel):
 
 
 class Usage(BaseModel):
-    """Tokens of one call. The four kinds are disjoint: together they are everything that was sent and received."""
+    """Tokens of one call. The four kinds are disjoint and add up to everything sent and received."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -89,7 +89,7 @@ class Usage(BaseModel):
 
 
 class ToolSpec(BaseModel):
-    """A tool as a model is told about it."""
+    """The definition of a tool for a model."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -99,7 +99,7 @@ class ToolSpec(BaseModel):
 
 
 class Prompt(BaseModel):
-    """Everything one call sends. The same prefix of system, tools and messages is billed once and then re-read."""
+    """Everything one call sends. Providers cache a repeated prefix of system, tools and messages."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -108,15 +108,15 @@ class Prompt(BaseModel):
     tools: list[ToolSpec] = []
     max_output: int = Field(default=16_000, ge=1)
     temperature: float | None = None
-    """None leaves it to the provider."""
+    """None: the provider's default."""
     settled: list[int] = []
-    """Indices of messages that end a stretch which will be sent again as it is: the provider is told to keep it."""
+    """Indices of messages up to which the prefix will be sent again unchanged: cache breakpoints for the provider."""
     answer: ToolSpec | None = None
-    """When set, the model must answer by calling this tool: its parameters are the schema of the answer."""
+    """If set, the model must answer by calling this tool, whose parameters are the schema of the answer."""
 
 
 class Reply(BaseModel):
-    """What came back: a message to append to the conversation, why it ended, what it cost."""
+    """A model's answer: the message to append to the conversation, its stop reason and cost."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -134,15 +134,15 @@ class Reply(BaseModel):
 
 class CallStatus(StrEnum):
     OPEN = "open"
-    """Under way: its worst case is reserved."""
+    """In progress: its worst-case cost is reserved."""
     SETTLED = "settled"
     FAILED = "failed"
     LOST = "lost"
-    """The process died during the call; booked at its worst case, since nobody knows better."""
+    """The process died during the call; recorded at its worst-case cost, because the actual cost is unknown."""
 
 
 class ModelCall(BaseModel):
-    """One request to a provider, as it stands in the books."""
+    """A recorded request to a provider."""
 
     id: str
     run_id: str | None
@@ -162,7 +162,7 @@ class ModelCall(BaseModel):
 
 
 class Spent(BaseModel):
-    """What a budget has gone through, in millionths of a dollar."""
+    """The state of a budget, in millionths of a dollar."""
 
     budget: Budget
     spent_micros: int
@@ -171,20 +171,20 @@ class Spent(BaseModel):
 
 
 class Shortfall(BaseModel):
-    """What a call may cost, and that so much is not left of a budget."""
+    """The amount a call needs and what is left of the budget that is too small for it."""
 
     model_config = ConfigDict(frozen=True)
 
     budget: Budget
     ledger: str
     spent_micros: int
-    """Or reserved."""
+    """Spent or reserved."""
     limit_micros: int
     needed_micros: int
 
 
 class Used(BaseModel):
-    """What calls took together."""
+    """Total usage of several calls."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -208,16 +208,16 @@ class ProviderView(Provider):
 
 
 class ModelsView(BaseModel):
-    """All there is to know about models: what the settings page shows."""
+    """Everything the settings page shows about models."""
 
     providers: list[ProviderView]
     roles: list[RoleChoice]
     prices: dict[str, Price]
-    """Only those that people said themselves."""
+    """Prices set by users."""
     budgets: list[Spent]
     today_by_model: dict[str, int]
     known: list[str]
-    """Models whose price is known: what can be chosen right away."""
+    """Models with a known price, which can be chosen."""
 
 
 class NewChain(BaseModel):
@@ -235,7 +235,7 @@ class NewProvider(BaseModel):
 
 
 class NewPrice(BaseModel):
-    """Dollars for a million tokens."""
+    """Dollars per million tokens."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -259,7 +259,7 @@ class NewTest(BaseModel):
 
 
 class TestResult(BaseModel):
-    """A real call: what it said, how long it took, what it cost."""
+    """The result of a test call: answer, latency and cost."""
 
     model: str
     ok: bool
@@ -269,3 +269,15 @@ class TestResult(BaseModel):
     code: str | None = None
     message: str | None = None
     hint: str | None = None
+
+
+def dollars(micros: int) -> str:
+    """Format with significant digits only: `$0`, `$0.0042`, `$0.02`, `$0.42`, `$12.50`, `$1,204`."""
+    amount = micros / MICROS
+    if amount == 0:
+        return "$0"
+    if amount < 0.0001:
+        return "< $0.0001"
+    if amount < 0.1:
+        return f"${round(amount, 4):g}"
+    return f"${amount:.2f}" if amount < 1000 else f"${amount:,.0f}"

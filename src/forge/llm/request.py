@@ -1,4 +1,4 @@
-"""One request to one model: reserve its worst case, stream the answer, settle the bill. Never repeated here."""
+"""One request to one model: reserve its worst-case cost, stream the answer, settle the cost. No retries."""
 
 import asyncio
 import importlib
@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from forge.errors import ForgeError
 from forge.kernel.clock import now
 from forge.kernel.hashing import hash_text
+from forge.llm.budgets import Budgets, CallEstimate, Spender
 from forge.llm.catalog import Catalog, Target
 from forge.llm.errors import ModelFault
-from forge.llm.listening import DeltaKind, Listener
-from forge.llm.messages import StopReason
+from forge.llm.messages import DeltaKind, StopReason, StreamListener
 from forge.llm.models import CallStatus, Prompt, Reply, Role, Usage
-from forge.llm.money import Money, Order, Spender
-from forge.llm.pricing import estimate_tokens
+from forge.llm.prices import estimate_tokens
 from forge.llm.store import Settlement
 from forge.telemetry import Metrics
 
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     from forge.llm.adapter import Connections, Received
 
 USUAL_BYTES_PER_TOKEN = 4
-"""For the bill of an answer that was cut off, where the provider no longer says how much it was."""
+"""For the cost of a broken answer, whose usage the provider did not report."""
 
 
-class WordsWereShown(ModelFault):
-    """The answer broke off after somebody had seen a part of it: another model must not finish the sentence."""
+class PartialAnswerShown(ModelFault):
+    """The answer broke off after a part of it was shown, so no other model may continue it."""
 
 
 @dataclass(frozen=True)
@@ -38,37 +37,37 @@ class Request:
     target: Target
     prompt: Prompt
 
-    def order(self) -> Order:
-        """What it may cost at most, from the size of what is sent and the longest answer."""
+    def estimate(self) -> CallEstimate:
+        """Estimate the worst-case cost from the size of the prompt and the longest answer."""
         text = self.prompt.model_dump_json()
         target = self.target
-        worst = target.book.worst_case_micros(
+        worst = target.prices.worst_case_micros(
             target.provider,
             target.model,
             sent=estimate_tokens(len(text.encode())),
             max_output=self.prompt.max_output,
         )
-        return Order(self.role, target.provider.name, target.model, hash_text(text), worst)
+        return CallEstimate(self.role, target.provider.name, target.model, hash_text(text), worst)
 
 
-class _Clock:
-    """Passes an answer on as it comes, and notes when it began."""
+class _AnswerTimer:
+    """Forwards the answer to a listener and measures the time to the first token."""
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: StreamListener) -> None:
         self._began = time.perf_counter()
         self._first: float | None = None
         self._listener = listener
 
     @property
-    def listener(self) -> Listener:
-        return Listener(self._pass_on, self._pass_on_answer)
+    def listener(self) -> StreamListener:
+        return StreamListener(self._forward, self._forward_answer)
 
-    async def _pass_on(self, kind: DeltaKind, text: str) -> None:
+    async def _forward(self, kind: DeltaKind, text: str) -> None:
         self._first = self._first or time.perf_counter()
         if self._listener.on_delta:
             await self._listener.on_delta(kind, text)
 
-    async def _pass_on_answer(self, piece: str) -> None:
+    async def _forward_answer(self, piece: str) -> None:
         self._first = self._first or time.perf_counter()
         if self._listener.on_answer:
             await self._listener.on_answer(piece)
@@ -82,10 +81,10 @@ class _Clock:
         return round((time.perf_counter() - self._began) * 1000)
 
 
-class Requests:
-    def __init__(self, catalog: Catalog, money: Money, metrics: Metrics) -> None:
+class RequestSender:
+    def __init__(self, catalog: Catalog, budgets: Budgets, metrics: Metrics) -> None:
         self._catalog = catalog
-        self._money = money
+        self._budgets = budgets
         self._metrics = metrics
         self._connections: Connections | None = None
 
@@ -93,40 +92,44 @@ class Requests:
         if self._connections is not None:
             await self._connections.close()
 
-    async def make(self, request: Request, listener: Listener) -> Reply:
+    async def send(self, request: Request, listener: StreamListener) -> Reply:
         connections = await self._open()
-        from forge.llm.adapter import Line, Received, receive
+        from forge.llm.adapter import ModelConnection, Received, receive
 
         target, spender = request.target, request.spender
         key = await self._catalog.key(target, spender.account_id, spender.scope)
         model = connections.model(target.provider, target.model, key)
-        call_id = await self._money.reserve(spender, request.order())
-        received, clock = Received(), _Clock(listener)
+        call_id = await self._budgets.reserve(spender, request.estimate())
+        received, timer = Received(), _AnswerTimer(listener)
         try:
             if listener.on_answer:
                 await listener.on_answer("")
-            await receive(Line(model, target.provider.kind, key), request.prompt, received, clock.listener)
+            await receive(
+                ModelConnection(model, target.provider.kind, key), request.prompt, received, timer.listener
+            )
         except BaseException as error:
-            await asyncio.shield(self._settle_failed(request, call_id, received, clock, error))
+            await asyncio.shield(self._settle_failed(request, call_id, received, timer, error))
             if isinstance(error, ModelFault) and received.shown and listener.on_delta:
-                raise WordsWereShown(error.message, retry_after_s=error.retry_after_s) from error
+                raise PartialAnswerShown(error.message, retry_after_s=error.retry_after_s) from error
             raise
-        return await asyncio.shield(self._settle(request, call_id, received, clock))
+        return await asyncio.shield(self._settle(request, call_id, received, timer))
 
-    async def _settle(self, request: Request, call_id: str, received: "Received", clock: _Clock) -> Reply:
+    async def _settle(
+        self, request: Request, call_id: str, received: "Received", timer: _AnswerTimer
+    ) -> Reply:
         target = request.target
-        usage = received.usage if received.usage.sent else _billed(received, request.prompt)
-        cost = target.book.cost_micros(target.provider, target.model, usage)
+        usage = received.usage if received.usage.sent else _estimated_usage(received, request.prompt)
+        cost = target.prices.cost_micros(target.provider, target.model, usage)
         settlement = Settlement(
             CallStatus.SETTLED,
             usage,
             cost,
             now(),
             stop=received.stop,
-            first_token_ms=clock.first_ms,
-            latency_ms=clock.whole_ms,
+            first_token_ms=timer.first_ms,
+            latency_ms=timer.whole_ms,
         )
-        await self._money.settle(request.spender, call_id, settlement)
+        await self._budgets.settle(request.spender, call_id, settlement)
         self._metrics.model_called(request.role.value, "ok", cost)
         return Reply(
             message=received.message,
@@ -137,18 +140,18 @@ class Requests:
             cost_micros=cost,
             call_id=call_id,
             context_window=target.price.context_window,
-            first_token_ms=clock.first_ms,
+            first_token_ms=timer.first_ms,
             latency_ms=settlement.latency_ms or 0,
         )
 
     async def _settle_failed(
-        self, request: Request, call_id: str, received: "Received", clock: _Clock, error: BaseException
+        self, request: Request, call_id: str, received: "Received", timer: _AnswerTimer, error: BaseException
     ) -> None:
-        """What came before it failed is billed by the provider, so it is in the books."""
+        """Settle a failed call: the provider charges for what was sent before the failure."""
         target = request.target
         has_begun = received.began or received.usage.sent
-        usage = _billed(received, request.prompt) if has_begun else Usage()
-        cost = target.book.cost_micros(target.provider, target.model, usage)
+        usage = _estimated_usage(received, request.prompt) if has_begun else Usage()
+        cost = target.prices.cost_micros(target.provider, target.model, usage)
         code = error.code if isinstance(error, ForgeError) else type(error).__name__
         settlement = Settlement(
             CallStatus.FAILED,
@@ -156,15 +159,15 @@ class Requests:
             cost,
             now(),
             stop=received.stop,
-            first_token_ms=clock.first_ms,
-            latency_ms=clock.whole_ms,
+            first_token_ms=timer.first_ms,
+            latency_ms=timer.whole_ms,
             error=code,
         )
-        await self._money.settle(request.spender, call_id, settlement)
+        await self._budgets.settle(request.spender, call_id, settlement)
         self._metrics.model_called(request.role.value, code, cost)
 
     async def _open(self) -> "Connections":
-        """The providers' clients take seconds to import: not before the first call, and not on the event loop."""
+        """Open connections. The clients take seconds to import, so import them at the first call and in a thread."""
         await asyncio.to_thread(importlib.import_module, "forge.llm.adapter")
         from forge.llm.adapter import Connections
 
@@ -172,14 +175,14 @@ class Requests:
         return self._connections
 
 
-def _billed(received: "Received", prompt: Prompt) -> Usage:
-    """A stream that broke off has not said how much it was: count what arrived, and what was sent."""
-    said = received.usage
+def _estimated_usage(received: "Received", prompt: Prompt) -> Usage:
+    """Estimate the usage of a broken stream from what was sent and received."""
+    reported = received.usage
     written = sum(len(part.model_dump_json()) for part in received.parts)
-    sent = said.sent or math.ceil(len(prompt.model_dump_json()) / USUAL_BYTES_PER_TOKEN)
+    sent = reported.sent or math.ceil(len(prompt.model_dump_json()) / USUAL_BYTES_PER_TOKEN)
     return Usage(
-        input=sent - said.cache_read - said.cache_write,
-        output=max(said.output, math.ceil(written / USUAL_BYTES_PER_TOKEN)),
-        cache_read=said.cache_read,
-        cache_write=said.cache_write,
+        input=sent - reported.cache_read - reported.cache_write,
+        output=max(reported.output, math.ceil(written / USUAL_BYTES_PER_TOKEN)),
+        cache_read=reported.cache_read,
+        cache_write=reported.cache_write,
     )

@@ -1,4 +1,4 @@
-"""HTTP for models: parse, call the verb, wrap the answer."""
+"""HTTP routes for models, providers, prices and budgets."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 
 from forge.http.caller import Admin, Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.paging import CursorParam, Limit
+from forge.http.parameters import CursorParam, Limit
 from forge.llm.models import (
     MAX_REF,
     NAME_PATTERN,
@@ -38,7 +38,7 @@ def _models(request: Request) -> Models:
 
 Service = Annotated[Models, Depends(_models)]
 ScopeOf = Annotated[
-    str, Query(pattern=SCOPE_PATTERN, description="A bot, as `bot:ID`; empty for all of them.")
+    str, Query(pattern=SCOPE_PATTERN, description="A bot, as `bot:ID`; empty for the account's default.")
 ]
 ModelOf = Annotated[str, Query(max_length=MAX_REF, description="`provider:model`.")]
 ProviderName = Annotated[str, Path(pattern=NAME_PATTERN)]
@@ -46,7 +46,7 @@ ProviderName = Annotated[str, Path(pattern=NAME_PATTERN)]
 
 @router.get("")
 async def get_models(caller: Reader, models: Service, scope: ScopeOf = "") -> Envelope[ModelsView]:
-    """Providers, the models of each role, own prices, budgets and what was spent today."""
+    """Return providers, the models of each role, custom prices, budgets and today's spending."""
     return reply(await models.view(caller.account_id, scope))
 
 
@@ -54,7 +54,7 @@ async def get_models(caller: Reader, models: Service, scope: ScopeOf = "") -> En
 async def set_chain(
     caller: Admin, models: Service, role: Role, body: NewChain, scope: ScopeOf = ""
 ) -> Envelope[RoleChoice]:
-    """The models of a role, in the order they are tried. One without a price is refused (404)."""
+    """Set the models of a role, in the order they are tried. A model without a price is rejected (404)."""
     return reply(await models.set_chain(caller.account_id, role, body.chain, scope))
 
 
@@ -62,7 +62,7 @@ async def set_chain(
 async def reset_chain(
     caller: Admin, models: Service, role: Role, scope: ScopeOf = ""
 ) -> Envelope[RoleChoice]:
-    """Back to the default."""
+    """Reset the models of a role to the default."""
     return reply(await models.reset_chain(caller.account_id, role, scope))
 
 
@@ -70,37 +70,37 @@ async def reset_chain(
 async def save_provider(
     caller: Admin, models: Service, name: ProviderName, body: NewProvider
 ) -> Envelope[ProviderView]:
-    """Add an endpoint, or give one another address or key."""
+    """Add a provider, or change its address or key."""
     return reply(await models.save_provider(caller.account_id, name, body))
 
 
 @router.delete("/providers/{name}")
 async def remove_provider(caller: Admin, models: Service, name: ProviderName) -> Envelope[Provider]:
-    """Remove one of your own, while no role uses it; one that came with Forge becomes as it came."""
+    """Remove a custom provider that no role uses, or reset a built-in one."""
     return reply(await models.remove_provider(caller.account_id, name))
 
 
 @router.put("/prices")
 async def set_price(caller: Admin, models: Service, model: ModelOf, body: NewPrice) -> Envelope[Price]:
-    """Say what a model costs, in dollars for a million tokens."""
+    """Set the price of a model, in dollars per million tokens."""
     return reply(await models.set_price(caller.account_id, model, body))
 
 
 @router.delete("/prices")
 async def remove_price(caller: Admin, models: Service, model: ModelOf) -> Envelope[Price]:
-    """Back to the price of the table, if it has one."""
+    """Reset the price of a model to that of the table, if there is one."""
     return reply(await models.remove_price(caller.account_id, model))
 
 
 @router.put("/budgets/{budget}")
 async def set_budget(caller: Admin, models: Service, budget: OwnBudget, body: NewBudget) -> Envelope[Spent]:
-    """What one run, or the account in a day, may spend."""
+    """Set the budget of a run, or of the account per day."""
     return reply(await models.set_budget(caller.account_id, budget, body.limit_usd))
 
 
 @router.post("/test")
 async def test_model(caller: Writer, models: Service, body: NewTest) -> Envelope[TestResult]:
-    """A real, tiny call. What is wrong with the model is the answer (`ok: false`), not an error of this request."""
+    """Make a small test call. Problems of the model are returned with `ok: false`, not as an error of this request."""
     return reply(await models.test(caller.account_id, body.model))
 
 
@@ -112,6 +112,6 @@ async def list_calls(
     run_id: Annotated[str | None, Query(pattern=r"^[A-Za-z0-9-]{1,64}$")] = None,
     limit: Limit = 50,
 ) -> Envelope[list[ModelCall]]:
-    """Requests to providers with tokens, cost and time, newest first."""
+    """List requests to providers with tokens, cost and latency, newest first."""
     page = await models.calls(caller.account_id, run_id=run_id, cursor=cursor, limit=limit)
     return reply_page(page)

@@ -1,4 +1,4 @@
-"""The SQL of models, ledgers and calls."""
+"""SQL for models, ledgers and calls."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from forge.llm.tables import (
     model_providers,
     model_roles,
 )
-from forge.store.engine import Tx
-from forge.store.paging import Cursor, newest_first
+from forge.store.database import Tx
+from forge.store.pagination import Cursor, newest_first
 
 Chains = dict[tuple[str, Role], list[str]]
-"""By scope and role."""
-# Made once: every call executes them, each for three ledgers.
+"""Models by scope and role."""
+# Built once: every call executes them for three ledgers.
 _OF_KEY = ledgers.c.key == sa.bindparam("of_key")
 _AMOUNT = sa.bindparam("amount", type_=sa.BigInteger)
 _RESERVE = (
@@ -34,7 +34,7 @@ _RESERVE = (
     )
     .values(reserved_micros=ledgers.c.reserved_micros + _AMOUNT)
 )
-_BOOK = (
+_SETTLE = (
     sa.update(ledgers)
     .where(_OF_KEY)
     .values(
@@ -54,7 +54,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class OpenCall:
-    """A call that has not ended, or whose end nobody told."""
+    """A call that has not been settled."""
 
     id: str
     reserved_micros: int
@@ -63,7 +63,7 @@ class OpenCall:
 
 @dataclass(frozen=True)
 class Settlement:
-    """How a call ended, for the books."""
+    """The end of a call."""
 
     status: CallStatus
     usage: Usage
@@ -103,7 +103,7 @@ async def delete_provider(tx: Tx, account_id: str, name: str) -> bool:
 
 
 async def list_chains(tx: Tx, account_id: str, scopes: Sequence[str] | None = None) -> Chains:
-    """The account's own (scope "") and those of its bots; of all of them, unless some are named."""
+    """Return the chains of the account (scope "") and its bots, of all scopes or the given ones."""
     query = sa.select(model_roles).where(model_roles.c.account_id == account_id)
     if scopes is not None:
         query = query.where(model_roles.c.scope.in_(scopes))
@@ -180,8 +180,8 @@ async def find_ledgers(tx: Tx, keys: Sequence[str]) -> dict[str, Ledger]:
 
 
 async def reserve(tx: Tx, key: str, amount_micros: int, limit_micros: int) -> bool:
-    """Take `amount` from what is left of a budget, or leave it untouched and say no. One row, one statement: two
-    calls at the same moment cannot both get the last dollar. Only the first call of a day has to make the row."""
+    """Reserve an amount of a budget; return False if it does not fit. One statement on one row: two concurrent calls
+    cannot both get the last dollar. Only the first call of a day has to insert the row."""
     given = {"of_key": key, "amount": amount_micros, "most": limit_micros}
     if (await tx.execute(_RESERVE, given)).rowcount:
         return True
@@ -193,8 +193,8 @@ async def reserve(tx: Tx, key: str, amount_micros: int, limit_micros: int) -> bo
     return (await tx.execute(_RESERVE, given)).rowcount > 0
 
 
-async def book(tx: Tx, key: str, *, reserved_micros: int, cost_micros: int) -> None:
-    await tx.execute(_BOOK, {"of_key": key, "reserved": reserved_micros, "cost": cost_micros})
+async def settle_ledger(tx: Tx, key: str, *, reserved_micros: int, cost_micros: int) -> None:
+    await tx.execute(_SETTLE, {"of_key": key, "reserved": reserved_micros, "cost": cost_micros})
 
 
 async def raise_limit(tx: Tx, key: str, by_micros: int) -> None:
@@ -215,7 +215,7 @@ async def insert_call(tx: Tx, values: Mapping[str, Any]) -> None:
 async def find_open_calls(
     tx: Tx, *, step_key: str | None = None, before: datetime | None = None
 ) -> list[OpenCall]:
-    """Of one step, or from before a time."""
+    """Find open calls of one step, or from before a time."""
     query = sa.select(model_calls.c.id, model_calls.c.reserved_micros, model_calls.c.ledgers)
     query = query.where(model_calls.c.status == CallStatus.OPEN.value)
     if step_key is not None:
@@ -226,7 +226,7 @@ async def find_open_calls(
 
 
 async def settle_call(tx: Tx, call_id: str, settlement: Settlement) -> bool:
-    """Once: False when it was settled before."""
+    """Settle a call once: return False if it was settled already."""
     found = await tx.execute(
         sa.update(model_calls)
         .where(model_calls.c.id == call_id, model_calls.c.status == CallStatus.OPEN.value)
@@ -264,7 +264,7 @@ async def list_calls(
 
 
 async def find_calls_of_step(tx: Tx, step_key: str) -> list[ModelCall]:
-    """In the order they were made."""
+    """Return the calls of a step in the order they were made."""
     query = sa.select(model_calls).where(model_calls.c.step_key == step_key)
     found = await tx.execute(query.order_by(model_calls.c.started_at, model_calls.c.id))
     return [_call(dict(row)) for row in found.mappings()]
@@ -282,7 +282,7 @@ async def spent_by_model(tx: Tx, account_id: str, since: datetime) -> dict[str, 
 
 
 async def used_by_scope(tx: Tx, account_id: str, scopes: Collection[str]) -> dict[str, Used]:
-    """By all calls there ever were."""
+    """Sum up all calls per scope."""
     kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
     tokens = sum((model_calls.c[kind] for kind in kinds[1:]), model_calls.c[kinds[0]])
     found = await tx.execute(

@@ -1,4 +1,4 @@
-"""Tables of the model gateway: what was chosen, what it costs, what was spent. Money is in millionths of a dollar."""
+"""Tables of providers, chosen models, prices, budgets and calls. Amounts are in millionths of a dollar."""
 
 import sqlalchemy as sa
 
@@ -22,7 +22,7 @@ model_roles = sa.Table(
     sa.Column("role", sa.Text, primary_key=True),
     sa.Column("chain", Json, nullable=False),
 )
-"""`scope` is empty for the account itself, or a bot's."""
+"""`scope` is empty for the account, or that of a bot."""
 
 model_prices = sa.Table(
     "model_prices",
@@ -48,7 +48,7 @@ ledgers = sa.Table(
     sa.Column("reserved_micros", sa.BigInteger, nullable=False),
     sa.Column("raised_micros", sa.BigInteger, nullable=False),
 )
-"""One row for each budget: a run, an account's day, the server's day. `raised` is what a person granted on top."""
+"""One row per budget: a run, an account's day, the server's day. `raised` is what a user granted on top."""
 
 model_calls = sa.Table(
     "model_calls",

@@ -1,1 +1,1 @@
-"""Messages between bots: sent, delivered through their own pipeline, kept."""
+"""Messages between bots: channels, delivery and replies."""

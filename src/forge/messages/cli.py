@@ -1,20 +1,102 @@
 """`forge message`."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 import click
+from rich.console import Group, RenderableType
+from rich.text import Text
 
-from forge.bots.choice import find_bot
+from forge.bots.lookup import find_bot
 from forge.errors import Invalid
-from forge.messages.models import LONGEST_WAIT_S, BotMessage, Channel, Sent, as_text
-from forge.messages.show import channels_table, history_page, message_page, outcome
-from forge.terminal.choice import find_id
-from forge.terminal.client import TIMEOUT_S, Client, connect
-from forge.terminal.given import PIPE, read_pipe
+from forge.kernel.clock import now
+from forge.messages.models import (
+    MAX_WAIT_S,
+    BotMessage,
+    BotSender,
+    Channel,
+    ChannelRecipient,
+    Delivery,
+    DirectRecipient,
+    Recipient,
+    Sender,
+    Sent,
+    as_text,
+)
+from forge.terminal.client import TIMEOUT_S, Client, Params, connect
+from forge.terminal.commands import Result, api_command
+from forge.terminal.inputs import PIPE, read_pipe
+from forge.terminal.lookup import find_id
 from forge.terminal.options import json_option, limit_option
-from forge.terminal.output import console, print_json, words, working
+from forge.terminal.output import FAINT, Columns, Fields, console, dot, indented, print_json, words, working
+from forge.terminal.text import ago
+
+
+def _sender(sender: Sender) -> str:
+    if isinstance(sender, BotSender):
+        by = f", spoken by {sender.spoken_by}" if sender.spoken_by else ""
+        return f"{sender.name} ({sender.slug}{by})"
+    return sender.name if sender.type == "person" else f"workflow {sender.name}"
+
+
+def _recipient(recipient: Recipient) -> str:
+    match recipient:
+        case DirectRecipient():
+            return recipient.bot
+        case ChannelRecipient():
+            return f"#{recipient.name}"
+        case _:
+            return recipient.name
+
+
+def _delivery(delivery: Delivery) -> Text:
+    line = Text.assemble(dot(delivery.status.value), words(f"  {delivery.bot}"))
+    return line if delivery.error is None else line.append_text(words(f"  {delivery.error.message}", "red"))
+
+
+_message_fields = Fields[BotMessage](
+    {
+        "id": "id",
+        "from": lambda message: _sender(message.sender),
+        "to": lambda message: _recipient(message.recipient),
+        "type": "message_type",
+        "reply to": "reply_to",
+        "conversation": "conversation_id",
+        "sent": "created_at",
+    }
+)
+_channels_table = Columns[Channel](
+    {
+        "CHANNEL": "name",
+        "BOTS": lambda channel: channel.bots or "none",
+        "MESSAGES": "messages",
+        "LAST": lambda channel: channel.last_at or "never",
+    },
+    wrap={"BOTS"},
+)
+
+
+def _message_page(message: BotMessage) -> RenderableType:
+    return Group(_message_fields(message), Text(), words(as_text(message.body)), Text(), _deliveries(message))
+
+
+def _deliveries(message: BotMessage) -> Group:
+    return Group(*map(_delivery, message.deliveries))
+
+
+def _history(messages: Sequence[BotMessage]) -> Group:
+    return Group(*map(_entry, messages))
+
+
+def _entry(message: BotMessage) -> RenderableType:
+    facts = f"{message.message_type}  {ago(message.created_at, now())}  {message.id}"
+    head = Text.assemble(
+        words(_sender(message.sender), "bold"), words(f" → {_recipient(message.recipient)}  {facts}", FAINT)
+    )
+    failed = [_delivery(one) for one in message.deliveries if one.error]
+    return Group(head, indented(words(as_text(message.body))), *failed, Text())
 
 
 @click.group()
@@ -38,7 +120,7 @@ def message() -> None:
 @click.option("--wait", is_flag=True, help="Wait for the reply and print it.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(1, LONGEST_WAIT_S),
+    type=click.FloatRange(1, MAX_WAIT_S),
     default=30,
     show_default=True,
     help="How many seconds to wait.",
@@ -67,84 +149,77 @@ def send(ctx: click.Context, text: str, wait: bool, timeout: float, as_json: boo
 @click.argument("bot")
 @click.argument("other", required=False)
 @limit_option
-@json_option
-def history(bot: str, other: str | None, limit: int, as_json: bool) -> None:
+@api_command
+def history(client: Client, bot: str, other: str | None, limit: int) -> Result[list[BotMessage]]:
     """Show what BOT sent and got, or what it and OTHER wrote to each other, the oldest first."""
-    with connect() as client:
-        which = {"bot": find_bot(client, bot).slug, "with": find_bot(client, other).slug if other else None}
-        _print_history(list(client.pages("/messages", BotMessage, limit, which)), as_json=as_json)
+    which = {"bot": find_bot(client, bot).slug, "with": find_bot(client, other).slug if other else None}
+    return _read_history(client, which, limit)
 
 
 @message.command("channel-history")
 @click.argument("name")
 @limit_option
-@json_option
-def channel_history(name: str, limit: int, as_json: bool) -> None:
+@api_command
+def channel_history(client: Client, name: str, limit: int) -> Result[list[BotMessage]]:
     """Show what was said in the channel NAME, the oldest first."""
-    with connect() as client:
-        found = list(client.pages("/messages", BotMessage, limit, {"channel": name}))
-    _print_history(found, as_json=as_json)
+    return _read_history(client, {"channel": name}, limit)
+
+
+def _read_history(client: Client, which: Params, limit: int) -> Result[list[BotMessage]]:
+    found = list(client.pages("/messages", BotMessage, limit, which))[::-1]
+    return Result(found, _history, empty='There are no messages. Send one: forge message send --to BOT "…"')
 
 
 @message.command()
 @click.argument("id")
-@json_option
-def show(id: str, as_json: bool) -> None:
+@api_command
+def show(client: Client, id: str) -> Result[BotMessage]:
     """Show a message and what became of it."""
-    with connect() as client:
-        found = client.get(f"/messages/{_find(client, id)}", BotMessage)
-    if as_json:
-        print_json(found)
-    else:
-        console().print(message_page(found))
+    return Result(client.get(f"/messages/{_find(client, id)}", BotMessage), _message_page)
 
 
 @message.command()
-@json_option
-def channels(as_json: bool) -> None:
+@api_command
+def channels(client: Client) -> Result[list[Channel]]:
     """List the channels, and the bots that listen to them."""
-    with connect() as client:
-        found = client.get("/message-channels", list[Channel])
-    if as_json:
-        print_json(found)
-    elif not found:
-        click.echo("There are no channels. Make one: forge message subscribe BOT NAME", err=True)
-    else:
-        console().print(channels_table(found))
+    found = client.get("/message-channels", list[Channel])
+    return Result(
+        found, _channels_table, empty="There are no channels. Make one: forge message subscribe BOT NAME"
+    )
 
 
 @message.command()
 @click.argument("bot")
 @click.argument("channel")
-@json_option
-def subscribe(bot: str, channel: str, as_json: bool) -> None:
+@api_command
+def subscribe(client: Client, bot: str, channel: str) -> Result[Channel]:
     """Let BOT listen to CHANNEL; it is made if there is none."""
-    with connect() as client:
-        found = client.put(_place(client, channel, bot), Channel, {})
-    _print_channel(found, as_json=as_json)
+    return Result(client.put(_path(client, channel, bot), Channel, {}), _subscribers)
 
 
 @message.command()
 @click.argument("bot")
 @click.argument("channel")
-@json_option
-def unsubscribe(bot: str, channel: str, as_json: bool) -> None:
+@api_command
+def unsubscribe(client: Client, bot: str, channel: str) -> Result[Channel]:
     """Let BOT listen to CHANNEL no more."""
-    with connect() as client:
-        found = client.delete(_place(client, channel, bot), Channel)
-    _print_channel(found, as_json=as_json)
+    return Result(client.delete(_path(client, channel, bot), Channel), _subscribers)
+
+
+def _subscribers(channel: Channel) -> str:
+    return f"Bots that listen to {channel.name}: {', '.join(channel.bots) or 'none'}."
 
 
 def _find(client: Client, given: str) -> str:
     return find_id(client, given, "message", "/messages", listed_by="message history BOT")
 
 
-def _place(client: Client, channel: str, bot: str) -> str:
+def _path(client: Client, channel: str, bot: str) -> str:
     return f"/message-channels/{quote(channel, safe='')}/bots/{find_bot(client, bot).slug}"
 
 
 def _body(text: str) -> Any:
-    """An object or a list is meant as JSON; everything else is text, numbers too."""
+    """Parse a JSON object or list; everything else is text, numbers too."""
     if not text.strip():
         raise Invalid("There is nothing to say.")
     if text.lstrip()[0] in "{[":
@@ -171,25 +246,7 @@ def _print(sent: Sent, *, wait: bool, as_json: bool) -> None:
     elif sent.is_late:
         click.echo(f"There is no reply yet. Look later: forge message show {sent.message.id}", err=True)
     elif wait:
-        console(stderr=True).print(outcome(sent.message))
+        console(stderr=True).print(_deliveries(sent.message))
     else:
         count = len(sent.message.deliveries)
         console().print(words(f"Sent to {count} bot{'' if count == 1 else 's'}. {sent.message.id}"))
-
-
-def _print_history(newest_first: list[BotMessage], *, as_json: bool) -> None:
-    found = newest_first[::-1]
-    if as_json:
-        print_json(found)
-    elif not found:
-        click.echo('There are no messages. Send one: forge message send --to BOT "…"', err=True)
-    else:
-        console().print(history_page(found))
-
-
-def _print_channel(channel: Channel, *, as_json: bool) -> None:
-    if as_json:
-        print_json(channel)
-    else:
-        listening = ", ".join(channel.bots) or "nobody"
-        console().print(words(f"{channel.name}: {listening} listens."))

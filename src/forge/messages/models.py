@@ -1,4 +1,4 @@
-"""Messages between bots as people and clients see them, and the events they leave."""
+"""API models and events of messages between bots."""
 
 import json
 from datetime import datetime
@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from forge.events.models import EventData
-from forge.kernel.spelling import Spelling
+from forge.kernel.text import PatternRule
 from forge.runs.models import Problem
 
 MAX_BODY = 100_000
-"""Bytes of what a message says, as the text that is kept of it and told."""
-LONGEST_WAIT_S = 120
+"""Maximum size of a body in bytes, serialized as text."""
+MAX_WAIT_S = 120
 PREVIEW = 200
 
 
@@ -23,39 +23,39 @@ def _fits(body: JsonValue) -> JsonValue:
     try:
         size = len(as_text(body).encode())
     except UnicodeEncodeError:
-        raise ValueError("must not contain half a character") from None
+        raise ValueError("must not contain a lone surrogate") from None
     if size > MAX_BODY:
         raise ValueError(f"must have at most {MAX_BODY:,} bytes as text")
     return body
 
 
 def as_text(body: JsonValue) -> str:
-    """For people and models: a text as it is, anything else as JSON."""
+    """Return a string body as it is, any other body as indented JSON."""
     return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, indent=2)
 
 
 Body = Annotated[JsonValue, AfterValidator(_fits)]
 MessageType = Annotated[
     str,
-    Spelling(
+    PatternRule(
         r"^[a-z][a-z0-9_]{0,31}$",
-        "must begin with a small letter, and go on with small letters, digits and _ (at most 32 in all)",
+        "must begin with a lowercase letter, followed by lowercase letters, digits and _ (at most 32 characters)",
     ),
 ]
 ChannelName = Annotated[
     str,
-    Spelling(
+    PatternRule(
         r"^[a-z0-9][a-z0-9._-]{0,63}$",
-        "must begin with a small letter or digit, and go on with small letters, digits and . _ - (at most 64 in all)",
+        "must begin with a lowercase letter or digit, followed by lowercase letters, digits and . _ - (at most 64 characters)",
     ),
 ]
 BotRef = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 QUESTION, DELEGATION, REPLY = "question", "delegation", "reply"
 QUIET = frozenset({REPLY, "information", "status_update"})
-"""Types that tell something and ask for nothing: a bot takes them to its notes and does not answer."""
+"""Types that are added to the conversation without asking the bot for an answer."""
 REPORTED = frozenset({QUESTION, DELEGATION})
-"""Types whose reply is also brought to the bot that asked."""
+"""Types whose reply is also delivered to the bot that asked."""
 
 
 class PersonSender(BaseModel):
@@ -73,7 +73,7 @@ class BotSender(BaseModel):
     slug: str
     name: str
     spoken_by: str | None = None
-    """The person who spoke as this bot; nothing when it did so itself."""
+    """The person who sent the message as this bot; null if the bot sent it."""
 
 
 class WorkflowSender(BaseModel):
@@ -106,7 +106,7 @@ class ChannelRecipient(BaseModel):
 
 
 class SenderRecipient(BaseModel):
-    """Whoever sent what this is a reply to: a person or a workflow."""
+    """The person or workflow that sent the message being replied to."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -122,9 +122,9 @@ class DeliveryStatus(StrEnum):
     DELIVERING = "delivering"
     ANSWERED = "answered"
     SILENT = "silent"
-    """The bot knows it; it was not asked for an answer."""
+    """Delivered; the bot was not asked for an answer."""
     FAILED = "failed"
-    """`error` says why."""
+    """See `error`."""
 
     @property
     def is_over(self) -> bool:
@@ -132,7 +132,7 @@ class DeliveryStatus(StrEnum):
 
 
 class Delivery(BaseModel):
-    """What became of a message at one of the bots it went to."""
+    """Delivery of a message to one bot."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -142,7 +142,7 @@ class Delivery(BaseModel):
     status: DeliveryStatus
     run_id: str | None = None
     session_id: str | None = None
-    """The conversation of that bot the message is in."""
+    """The bot's chat session that contains the message."""
     reply_id: str | None = None
     error: Problem | None = None
     cost_micros: int = 0
@@ -159,49 +159,49 @@ class BotMessage(BaseModel):
     body: JsonValue
     reply_to: str | None
     conversation_id: str
-    """All messages that follow from one another have the same."""
+    """Shared by a message and all replies that follow from it."""
     depth: int
-    """How many came before it in its conversation, one answering the other."""
+    """Length of the chain of replies before this message."""
     created_at: datetime
     deliveries: list[Delivery]
 
 
 class NewMessage(BaseModel):
-    """Say something to a bot, or in a channel. Who says it is known to the server."""
+    """Send a message to a bot or a channel. The sender is determined by the server."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
-    to: BotRef | None = Field(default=None, description="A bot's slug or id.")
+    to: BotRef | None = Field(default=None, description="Bot slug or id.")
     channel: ChannelName | None = Field(
-        default=None, description="Instead of `to`: all bots that listen there."
+        default=None, description="Send to all subscribers of this channel instead of `to`."
     )
     speak_as: BotRef | None = Field(
-        default=None, alias="from", description="One of your bots, to speak as; without it you do."
+        default=None, alias="from", description="Send as one of your bots. Default: send as yourself."
     )
     message_type: MessageType = "text"
     body: Body
     reply_to: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]{1,64}$")
-    wait: bool = Field(default=False, description="Answer with the reply, when it is there.")
-    timeout_secs: float = Field(default=30, gt=0, le=LONGEST_WAIT_S)
+    wait: bool = Field(default=False, description="Wait for the reply and return it.")
+    timeout_secs: float = Field(default=30, gt=0, le=MAX_WAIT_S)
 
 
 class Sent(BaseModel):
-    """A message that is on its way, or has been answered."""
+    """A message that was sent, with its reply if there is one."""
 
     message: BotMessage
     reply: BotMessage | None = None
     is_late: bool = False
-    """There was no answer in time. The message stays; its reply comes when it comes."""
+    """There was no reply before the timeout. The delivery continues."""
 
 
-class Which(BaseModel):
-    """Which messages are looked for: all that is given must hold."""
+class MessageQuery(BaseModel):
+    """Filter for messages; all given conditions must match."""
 
     model_config = ConfigDict(frozen=True)
 
     bot: str | None = None
     other: str | None = None
-    """With `bot`: only between these two."""
+    """With `bot`: only messages between these two."""
     channel: str | None = None
     conversation: str | None = None
 
@@ -209,7 +209,7 @@ class Which(BaseModel):
 class Channel(BaseModel):
     name: str
     bots: list[str]
-    """Slugs of those that listen."""
+    """Slugs of the subscribers."""
     messages: int
     last_at: datetime | None
     created_at: datetime
@@ -222,7 +222,7 @@ class NewChannel(BaseModel):
 
 
 class MessageSent(EventData):
-    """On the account's stream: a message was sent, or a reply."""
+    """A message or a reply was sent. Published on the account's stream."""
 
     type: ClassVar[str] = "message.sent"
     message_id: str
@@ -231,11 +231,11 @@ class MessageSent(EventData):
     sender: Sender
     recipient: Recipient
     preview: str
-    """The beginning of what it says."""
+    """The beginning of the body."""
 
 
 class MessageAnswered(EventData):
-    """On the account's stream: a message has arrived at a bot; `status` says what became of it."""
+    """The delivery of a message to a bot ended: see `status`. Published on the account's stream."""
 
     type: ClassVar[str] = "message.answered"
     message_id: str

@@ -1,4 +1,4 @@
-"""The HTTP of messages and channels. Translates only."""
+"""HTTP routes for messages and channels."""
 
 from typing import Annotated
 
@@ -6,27 +6,26 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.ids import Id
-from forge.http.paging import CursorParam, Limit
+from forge.http.parameters import CursorParam, Id, Limit
 from forge.kernel.text import NO_NUL
 from forge.messages.models import (
     BotMessage,
     BotRef,
     Channel,
     ChannelName,
+    MessageQuery,
     NewChannel,
     NewMessage,
     Sent,
-    Which,
 )
 from forge.messages.service import Messages
 
 router = APIRouter(prefix="/api/v1", tags=["messages"])
 
-Name = Annotated[ChannelName, Path(description="The name of a channel.")]
-Listener = Annotated[BotRef, Path(description="The id or the slug of a bot.")]
+Name = Annotated[ChannelName, Path(description="Channel name.")]
+Listener = Annotated[BotRef, Path(description="Bot slug or id.")]
 Word = Annotated[str, NO_NUL] | None
-Who = Annotated[Word, Query(max_length=64, description="The slug or id of a bot.")]
+Who = Annotated[Word, Query(max_length=64, description="Bot slug or id.")]
 
 
 def _messages(request: Request) -> Messages:
@@ -40,8 +39,10 @@ Service = Annotated[Messages, Depends(_messages)]
 async def send_message(
     caller: Writer, body: NewMessage, messages: Service, response: Response
 ) -> Envelope[Sent]:
-    """Send to a bot or to a channel. Answers at once with 202; with `wait` with 200 when there is a reply, or none will
-    come, and with 202 when there was none in time."""
+    """Send a message to a bot or a channel.
+
+    Returns 202 immediately. With `wait`, returns 200 once the delivery has ended, or 202 on timeout.
+    """
     sent = await messages.send(caller.account_id, body, by=caller.name)
     if body.wait and not sent.is_late:
         response.status_code = status.HTTP_200_OK
@@ -51,23 +52,23 @@ async def send_message(
 def _which(
     bot: Who = None,
     other: Annotated[
-        Word, Query(alias="with", max_length=64, description="Only between `bot` and this one.")
+        Word, Query(alias="with", max_length=64, description="Only messages between `bot` and this bot.")
     ] = None,
     channel: Annotated[Word, Query(max_length=64)] = None,
     conversation: Annotated[Word, Query(max_length=64)] = None,
-) -> Which:
-    return Which(bot=bot, other=other, channel=channel, conversation=conversation)
+) -> MessageQuery:
+    return MessageQuery(bot=bot, other=other, channel=channel, conversation=conversation)
 
 
 @router.get("/messages")
 async def list_messages(
     caller: Reader,
     messages: Service,
-    which: Annotated[Which, Depends(_which)],
+    which: Annotated[MessageQuery, Depends(_which)],
     cursor: CursorParam,
     limit: Limit = 50,
 ) -> Envelope[list[BotMessage]]:
-    """The newest first."""
+    """List messages, newest first."""
     return reply_page(await messages.find(caller.account_id, which, cursor=cursor, limit=limit))
 
 
@@ -78,26 +79,26 @@ async def get_message(caller: Reader, message_id: Id, messages: Service) -> Enve
 
 @router.get("/message-channels")
 async def list_channels(caller: Reader, messages: Service) -> Envelope[list[Channel]]:
-    """All there are, by name, with the bots that listen."""
+    """List channels by name, with their subscribers."""
     return reply(await messages.channels(caller.account_id))
 
 
 @router.post("/message-channels", status_code=status.HTTP_201_CREATED)
 async def create_channel(caller: Writer, body: NewChannel, messages: Service) -> Envelope[Channel]:
-    """Before anybody listens or speaks. The first who does either makes it as well."""
+    """Create a channel. Subscribing to a channel or sending to it also creates it."""
     return reply(await messages.create_channel(caller.account_id, body.name))
 
 
 @router.delete("/message-channels/{name}")
 async def delete_channel(caller: Writer, name: Name, messages: Service) -> Envelope[None]:
-    """Nobody listens any more; what was said stays."""
+    """Delete a channel and its subscriptions. Its messages are kept."""
     await messages.delete_channel(caller.account_id, name)
     return reply(None)
 
 
 @router.put("/message-channels/{name}/bots/{bot}")
 async def subscribe(caller: Writer, name: Name, bot: Listener, messages: Service) -> Envelope[Channel]:
-    """From now on this bot gets what is said there."""
+    """Subscribe a bot to a channel."""
     return reply(await messages.subscribe(caller.account_id, name, bot))
 
 

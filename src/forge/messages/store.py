@@ -1,4 +1,4 @@
-"""The SQL of messages, their deliveries, and channels."""
+"""SQL queries for messages, deliveries and channels."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from pydantic import JsonValue, TypeAdapter
 from forge.messages.models import DeliveryStatus, Sender
 from forge.messages.tables import bot_channels, bot_deliveries, bot_messages, bot_subscriptions
 from forge.runs.models import Problem
-from forge.store.engine import Tx
-from forge.store.paging import Cursor, newest_first
+from forge.store.database import Tx
+from forge.store.pagination import Cursor, newest_first
 
 _SENDER: TypeAdapter[Sender] = TypeAdapter(Sender)
 
@@ -47,18 +47,18 @@ class DeliveryRow:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which messages: all that is given must hold."""
+class MessageFilter:
+    """Filter for messages; all given conditions must match."""
 
     bot_id: str | None = None
     other_id: str | None = None
-    """With `bot_id`: only between these two."""
+    """With `bot_id`: only messages between these two."""
     channel: str | None = None
     conversation_id: str | None = None
 
 
 async def insert_message(tx: Tx, row: MessageRow) -> bool:
-    """False when it is there already."""
+    """Insert a message; False if it exists."""
     values = row.__dict__ | {"sender": row.sender.model_dump(mode="json")}
     statement = tx.insert(bot_messages).values(**values).on_conflict_do_nothing()
     return (await tx.execute(statement.returning(bot_messages.c.id))).one_or_none() is not None
@@ -76,16 +76,16 @@ async def find_some(tx: Tx, message_ids: Collection[str]) -> dict[str, MessageRo
 
 
 async def list_messages(
-    tx: Tx, account_id: str, wanted: Wanted, *, cursor: Cursor | None, limit: int
+    tx: Tx, account_id: str, wanted: MessageFilter, *, cursor: Cursor | None, limit: int
 ) -> list[MessageRow]:
-    """The newest first."""
+    """List messages, newest first."""
     table = bot_messages
     query = sa.select(table).where(table.c.account_id == account_id, *_conditions(wanted))
     found = await tx.execute(newest_first(query, table.c.created_at, table.c.id, cursor, limit))
     return [_message(row) for row in found.mappings()]
 
 
-def _conditions(wanted: Wanted) -> list[sa.ColumnElement[bool]]:
+def _conditions(wanted: MessageFilter) -> list[sa.ColumnElement[bool]]:
     table, found = bot_messages, list[sa.ColumnElement[bool]]()
     if wanted.bot_id and wanted.other_id:
         found.append(_between(wanted.bot_id, wanted.other_id) | _between(wanted.other_id, wanted.bot_id))
@@ -113,7 +113,7 @@ def _reached(bot_id: str) -> sa.ColumnElement[bool]:
 async def count_between(
     tx: Tx, sender_bot_id: str, bot_ids: Collection[str], since: datetime, until: datetime
 ) -> dict[str, int]:
-    """How many messages one bot has sent to each of these."""
+    """Count the messages one bot sent to each of these bots."""
     found = await tx.execute(
         sa.select(bot_deliveries.c.bot_id, sa.func.count().label("messages"))
         .join(bot_messages, bot_messages.c.id == bot_deliveries.c.message_id)
@@ -139,7 +139,7 @@ async def list_deliveries(tx: Tx, message_ids: Sequence[str]) -> list[DeliveryRo
 
 
 async def change_delivery(tx: Tx, message_id: str, bot_id: str, **values: Any) -> bool:
-    """False when it is over, or was deleted."""
+    """Change a delivery; False if it has ended or was deleted."""
     unfinished = [DeliveryStatus.QUEUED.value, DeliveryStatus.DELIVERING.value]
     statement = sa.update(bot_deliveries).where(
         bot_deliveries.c.message_id == message_id,
@@ -150,7 +150,7 @@ async def change_delivery(tx: Tx, message_id: str, bot_id: str, **values: Any) -
 
 
 async def insert_channel(tx: Tx, account_id: str, name: str, at: datetime) -> bool:
-    """False when there is one."""
+    """Insert a channel; False if it exists."""
     values = {"account_id": account_id, "name": name, "created_at": at}
     statement = tx.insert(bot_channels).values(**values).on_conflict_do_nothing()
     return (await tx.execute(statement.returning(bot_channels.c.name))).one_or_none() is not None
@@ -165,7 +165,7 @@ async def list_channels(tx: Tx, account_id: str) -> list[tuple[str, datetime]]:
 
 
 async def delete_channel(tx: Tx, account_id: str, name: str) -> bool:
-    """With its subscriptions; what was said in it stays."""
+    """Delete a channel and its subscriptions; its messages are kept."""
     await tx.execute(
         sa.delete(bot_subscriptions).where(
             bot_subscriptions.c.account_id == account_id, bot_subscriptions.c.channel == name
@@ -178,7 +178,7 @@ async def delete_channel(tx: Tx, account_id: str, name: str) -> bool:
 
 
 async def count_by_channel(tx: Tx, account_id: str) -> dict[str, tuple[int, datetime]]:
-    """How many messages each has, and when the last one came."""
+    """Return the number of messages and the time of the last one per channel."""
     found = await tx.execute(
         sa.select(
             bot_messages.c.channel,
@@ -206,7 +206,7 @@ async def delete_subscription(tx: Tx, account_id: str, channel: str, bot_id: str
 
 
 async def list_subscriptions(tx: Tx, account_id: str) -> list[tuple[str, str]]:
-    """Channels and bots, in the order they came."""
+    """Return pairs of channel and bot id, in the order of subscription."""
     query = sa.select(bot_subscriptions.c.channel, bot_subscriptions.c.bot_id)
     found = await tx.execute(
         query.where(bot_subscriptions.c.account_id == account_id).order_by(bot_subscriptions.c.created_at)
@@ -232,3 +232,13 @@ def _delivery(row: Any) -> DeliveryRow:
         "error": Problem.model_validate(row["error"]) if row["error"] else None,
     }
     return DeliveryRow(**values)
+
+
+async def find_workflow_run(tx: Tx, conversation_id: str) -> str | None:
+    """Return the run of the workflow that wrote last in a conversation; None if no workflow did."""
+    table = bot_messages.c
+    query = sa.select(table.sender).where(
+        table.conversation_id == conversation_id, table.sender_bot_id.is_(None)
+    )
+    found = await tx.execute(query.order_by(table.created_at.desc(), table.id.desc()))
+    return next((sender["run_id"] for (sender,) in found if sender["type"] == "workflow"), None)

@@ -1,4 +1,4 @@
-"""Tables of messages between bots: what was sent, to whom it went, who listens to which channel."""
+"""Tables of messages, deliveries, channels and subscriptions."""
 
 import sqlalchemy as sa
 
@@ -24,7 +24,7 @@ bot_messages = sa.Table(
     sa.Index("ix_bot_messages_pair", "sender_bot_id", "recipient_bot_id", "created_at"),
     sa.Index("ix_bot_messages_conversation_id", "conversation_id"),
 )
-"""`sender`: a person, a bot or a workflow, known to the server and never said by the client."""
+"""`sender`: a person, a bot or a workflow, set by the server."""
 
 bot_deliveries = sa.Table(
     "bot_deliveries",
@@ -39,7 +39,7 @@ bot_deliveries = sa.Table(
     sa.Column("cost_micros", sa.BigInteger, nullable=False),
     sa.Column("finished_at", Utc),
 )
-"""One for each bot a message goes to."""
+"""One row per message and recipient."""
 
 bot_channels = sa.Table(
     "bot_channels",

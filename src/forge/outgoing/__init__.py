@@ -1,1 +1,1 @@
-"""Requests to other servers that somebody else thought of: of skills, of steps."""
+"""Requests of skills and workflow steps to other servers."""

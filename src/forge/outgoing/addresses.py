@@ -1,7 +1,7 @@
-"""Which addresses are public, and which of our own network the settings allow besides.
+"""Check whether an address is public or allowed by the settings.
 
-What is decided on is always an address, never a name: a name leads wherever its owner says, and may say something else
-a moment later.
+Decisions are made on addresses, never on names, because the owner of a name can change its addresses at any
+time.
 """
 
 import ipaddress
@@ -34,31 +34,32 @@ _NOT_PUBLIC: tuple[Network, ...] = tuple(
         "198.51.100.0/24",
         "203.0.113.0/24",
         "224.0.0.0/3",
-        # Of the public ones of IPv6: for special purposes (Teredo too), for documents, and with an address of IPv4
-        # inside that could be any.
+        # Within 2000::/3: special purposes (such as Teredo), documentation, and ranges that embed arbitrary IPv4
+        # addresses.
         "2001::/23",
         "2001:db8::/32",
         "2002::/16",
         "3fff::/20",
     )
 )
-"""Written out, since what Python calls global differs from release to release."""
+"""Listed explicitly, because `is_global` differs between Python releases."""
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?")
 _PLACE = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^:\[\]]+)(:(?P<port>[0-9]{1,5}))?")
-LAST_PORT = 65535
+MAX_PORT = 65535
 _DISCARD = 9
 
 
 def is_public(address: Address) -> bool:
-    """On the internet, and not this machine."""
+    """Return whether an address is on the public internet."""
     if isinstance(address, ipaddress.IPv6Address) and address not in _PUBLIC_V6:
         return False
     return address.is_global and not any(address in network for network in _NOT_PUBLIC)
 
 
 def is_own(address: Address) -> bool:
-    """Whether it belongs to this machine. Nothing is sent: the kernel says from where it would be."""
+    """Return whether an address belongs to this machine, by the source address the kernel selects. Sends
+    nothing."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as asking:
         try:
@@ -68,56 +69,58 @@ def is_own(address: Address) -> bool:
         return ipaddress.ip_address(asking.getsockname()[0]) == address
 
 
-def _is_nobodys(address: Address) -> bool:
-    """No host has such an address for a name: whoever answers for the name has led it astray, to metadata of a cloud."""
+def _is_never_a_host(address: Address) -> bool:
+    """Return whether no legitimate name resolves to this address, such as that of a cloud metadata
+    service."""
     return address.is_link_local or address.is_multicast or address.is_unspecified
 
 
 @dataclass(frozen=True)
-class Place:
-    """One entry of the setting: a network or a host, and a port unless any will do."""
+class AllowedHost:
+    """An entry of FORGE_HTTP_ALLOW: a network or host, and a port or None for all ports."""
 
     where: Network | str
     port: int | None
 
-    def holds(self, host: str, address: Address, port: int) -> bool:
+    def allows(self, host: str, address: Address, port: int) -> bool:
         if self.port not in (None, port):
             return False
         if isinstance(self.where, str):
-            return self.where == host and not _is_nobodys(address)
+            return self.where == host and not _is_never_a_host(address)
         return address in self.where
 
 
-class AllowedPlaces:
+class AllowList:
     def __init__(self, entries: Iterable[str]) -> None:
-        read = {entry: read_place(entry) for entry in entries}
+        read = {entry: parse_allowed_host(entry) for entry in entries}
         if wrong := [entry for entry, place in read.items() if place is None]:
             raise ConfigError(
                 [
-                    f"FORGE_HTTP_ALLOW: {entry[:100]!r} is no host, address or network "
+                    f"FORGE_HTTP_ALLOW: {entry[:100]!r} is not a host, address or network "
                     "(example: FORGE_HTTP_ALLOW=127.0.0.1:8080,10.1.0.0/16)"
                     for entry in wrong
                 ]
             )
         self._places = [place for place in read.values() if place]
 
-    def hold(self, host: str, address: Address, port: int) -> bool:
-        return any(place.holds(host, address, port) for place in self._places)
+    def allows(self, host: str, address: Address, port: int) -> bool:
+        return any(place.allows(host, address, port) for place in self._places)
 
 
-def read_place(entry: str) -> Place | None:
-    """`ollama.lan`, `127.0.0.1:8080`, `[::1]:8080`, `10.1.0.0/16`; None for what is none of them."""
+def parse_allowed_host(entry: str) -> AllowedHost | None:
+    """Parse an entry such as `ollama.lan`, `127.0.0.1:8080`, `[::1]:8080` or `10.1.0.0/16`; None if
+    invalid."""
     text = entry.strip().lower()
     if network := _network(text):
-        return Place(network, None)
+        return AllowedHost(network, None)
     found = _PLACE.fullmatch(text)
-    if found is None or (port := int(found["port"] or 1)) > LAST_PORT or port == 0:
+    if found is None or (port := int(found["port"] or 1)) > MAX_PORT or port == 0:
         return None
     host = found["host"].strip("[]")
     where = _network(host) if "/" not in host else None
     if where is None and not _HOST.fullmatch(host):
         return None
-    return Place(where or host, port if found["port"] else None)
+    return AllowedHost(where or host, port if found["port"] else None)
 
 
 def _network(text: str) -> Network | None:

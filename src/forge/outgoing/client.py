@@ -1,35 +1,193 @@
-"""The one way out for requests that somebody else thought of.
+"""HTTP client for requests of skills and workflow steps.
 
-A name is looked up here, every address it leads to is checked, and the connection goes to the very address that was
-checked: there is no second look that could give another answer. The name stays what certificates are checked against.
-Nothing of this machine goes along: no proxy from the environment, no cookie, no password of a file.
+A name is resolved once, all its addresses are checked, and the connection goes to a checked address, so a
+second lookup cannot return another one. Certificates are verified against the name. Nothing of this machine
+is used: no proxy from the environment, no cookies, no credentials from files.
 """
 
 import asyncio
 import ipaddress
+import re
+import socket
 import ssl
-from collections.abc import AsyncGenerator
+import threading
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import httpx2
 
-from forge.outgoing.addresses import Address, AllowedPlaces, is_own, is_public
-from forge.outgoing.body import PACKED, read_body
-from forge.outgoing.errors import Refused, TooLate, TooLong, Unreachable
-from forge.outgoing.headers import check_headers, elsewhere, without_body
-from forge.outgoing.models import MAX_REDIRECTS, Method, Reach, Request, Response
-from forge.outgoing.resolving import Resolve, Resolver
-from forge.outgoing.target import Target, read_url
+from forge.outgoing.addresses import Address, AllowList, is_own, is_public
+from forge.outgoing.errors import Refused, TooLate, TooLong, Unreachable, Unsendable
+from forge.outgoing.models import (
+    MAX_HEADER,
+    MAX_HEADER_TEXT,
+    MAX_HEADERS,
+    MAX_REDIRECTS,
+    Method,
+    Reach,
+    Request,
+    Response,
+)
+from forge.outgoing.target import Target, parse_url
+
+GZIP = "gzip"
+"""The only compression that is requested."""
+_GZIP_WBITS = 16 + zlib.MAX_WBITS
+
+
+async def read_body(pieces: AsyncIterator[bytes], encoding: str, limit: int) -> bytes:
+    """Read and decompress a body; raises Unreachable for an encoding that was not requested."""
+    name = encoding.strip().lower()
+    if name in ("", "identity"):
+        return await _read_plain(pieces, limit)
+    if name != GZIP:
+        raise Unreachable(f"The response is encoded as {name[:40]!r}, which was not requested.")
+    return await _decompress(pieces, limit)
+
+
+async def _read_plain(pieces: AsyncIterator[bytes], limit: int) -> bytes:
+    body = bytearray()
+    async for piece in pieces:
+        body += piece
+        if len(body) > limit:
+            raise _too_long(limit)
+    return bytes(body)
+
+
+async def _decompress(pieces: AsyncIterator[bytes], limit: int) -> bytes:
+    unpacking = zlib.decompressobj(_GZIP_WBITS)
+    body = bytearray()
+    packed = 0
+    async for piece in pieces:
+        packed += len(piece)
+        if packed > _max_compressed(limit):
+            raise _too_long(limit)
+        try:
+            body += unpacking.decompress(piece, limit + 1 - len(body))
+        except zlib.error as error:
+            raise Unreachable("The response cannot be decompressed: it is corrupt.") from error
+        if len(body) > limit:
+            raise _too_long(limit)
+    if packed and not unpacking.eof:
+        raise Unreachable("The compressed response is incomplete.")
+    return bytes(body)
+
+
+def _max_compressed(limit: int) -> int:
+    """Return the maximum compressed size: incompressible data grows a little; more can only be empty
+    blocks."""
+    return limit + limit // 100 + 1000
+
+
+def _too_long(limit: int) -> TooLong:
+    return TooLong(
+        f"The response is larger than {limit:,} bytes.",
+        hint="Request less: a page, a range or fewer fields.",
+    )
+
+
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_RESERVED_HEADERS = frozenset(
+    {"host", "content-length", "transfer-encoding", "accept-encoding", "connection", "keep-alive", "expect"}
+    | {"proxy-connection", "proxy-authorization", "proxy-authenticate", "te", "trailer", "upgrade"}
+)
+"""Headers about transfer and routing, which only Forge sets."""
+_SAFE_HEADERS = frozenset({"accept", "accept-language", "user-agent", "content-type", "content-language"})
+"""Headers that contain no credentials; any other might."""
+_BODY_HEADERS = frozenset({"content-type", "content-language", "content-encoding"})
+
+
+def check_headers(given: Mapping[str, str]) -> dict[str, str]:
+    """Validate headers and convert their names to lower case."""
+    if len(given) > MAX_HEADERS:
+        raise Unsendable(f"A request has at most {MAX_HEADERS} headers.")
+    if sum(len(name) + len(value) for name, value in given.items()) > MAX_HEADER_TEXT:
+        raise Unsendable(f"The headers have more than {MAX_HEADER_TEXT:,} characters in total.")
+    checked: dict[str, str] = {}
+    for name, value in given.items():
+        if not _NAME.fullmatch(name):
+            raise Unsendable(f"{name[:100]!r} is not a valid header name.")
+        if name.lower() in _RESERVED_HEADERS:
+            raise Unsendable(f"The header {name} is set by Forge: omit it.")
+        if len(value) > MAX_HEADER or not _VALUE.fullmatch(value):
+            raise Unsendable(
+                f"The value of header {name} is invalid: it must be one line of at most {MAX_HEADER:,} "
+                "Latin-1 characters."
+            )
+        checked[name.lower()] = value.strip()
+    return checked
+
+
+def cross_origin_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that may be sent to another origin."""
+    return {name: value for name, value in headers.items() if name in _SAFE_HEADERS}
+
+
+def without_body(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name not in _BODY_HEADERS}
+
+
+MAX_LOOKUPS = 16
+
+Resolve = Callable[[str, int], Awaitable[list[Address]]]
+"""Returns the addresses of a host in order of preference. Raises OSError if there is none."""
+
+
+class Resolver:
+    """Resolves names like the system, in separate threads: a slow name server must not block the default
+    pool."""
+
+    def __init__(self) -> None:
+        self._slots = asyncio.Semaphore(MAX_LOOKUPS)
+
+    async def __call__(self, host: str, port: int) -> list[Address]:
+        await self._slots.acquire()
+        loop = asyncio.get_running_loop()
+        found: asyncio.Future[list[Address]] = loop.create_future()
+
+        def work() -> None:
+            try:
+                addresses = look_up(host, port)
+            except (OSError, UnicodeError) as error:
+                failure = OSError(str(error))
+                _call_in_loop(loop, lambda: self._end(found, lambda: found.set_exception(failure)))
+            else:
+                _call_in_loop(loop, lambda: self._end(found, lambda: found.set_result(addresses)))
+
+        threading.Thread(target=work, name=f"look up {host}", daemon=True).start()
+        return await found
+
+    def _end(self, found: "asyncio.Future[list[Address]]", deliver: Callable[[], None]) -> None:
+        """Release the slot when the thread is done, even if the caller has stopped waiting."""
+        self._slots.release()
+        if not found.done():
+            deliver()
+
+
+def look_up(host: str, port: int) -> list[Address]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    texts = dict.fromkeys(str(entry[4][0]) for entry in found)
+    return [ipaddress.ip_address(text) for text in texts]
+
+
+def _call_in_loop(loop: asyncio.AbstractEventLoop, deliver: Callable[[], None]) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(deliver)
+
 
 MAX_ADDRESSES = 4
 CONNECT_S = 5.0
-"""For one address, when there are others to try."""
+"""Connect timeout of an address if there are others to try."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEP_METHOD = frozenset({307, 308})
-_TRAVEL = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive"})
-"""Of how an answer travelled; the body is unpacked by then."""
+_TRANSFER_HEADERS = frozenset(
+    {"content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive"}
+)
+"""Headers about the transfer, which do not apply to the decompressed body."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +199,8 @@ class _Hop:
 
 
 class Outgoing:
-    """`allow`: hosts, addresses and networks of our own that may be reached (FORGE_HTTP_ALLOW)."""
+    """Sends requests. `allow`: non-public hosts, addresses and networks that may be reached
+    (FORGE_HTTP_ALLOW)."""
 
     def __init__(
         self,
@@ -50,32 +209,32 @@ class Outgoing:
         resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self._allowed = AllowedPlaces(allow)
+        self._allowed = AllowList(allow)
         self._resolve = resolve or Resolver()
         self._given_tls = tls
 
     async def request(self, request: Request) -> Response:
         if len(request.body) > request.max_sent_bytes:
-            raise TooLong(f"The request has more than {request.max_sent_bytes:,} bytes.")
-        hop = _Hop(read_url(request.url), request.method, check_headers(request.headers), request.body)
+            raise TooLong(f"The request body is larger than {request.max_sent_bytes:,} bytes.")
+        hop = _Hop(parse_url(request.url), request.method, check_headers(request.headers), request.body)
         try:
             async with asyncio.timeout(max(0.0, request.timeout_s)):
                 for _ in range(MAX_REDIRECTS + 1):
-                    answer = await self._ask(hop, request)
+                    answer = await self._send_hop(hop, request)
                     if isinstance(answer, Response):
                         return answer
                     hop = answer
         except TimeoutError as error:
             raise TooLate(
-                f"{hop.target.host} did not answer within {request.timeout_s:.3g} seconds.",
-                hint="Try again, or ask for less at once.",
+                f"{hop.target.host} did not respond within {request.timeout_s:.3g} seconds.",
+                hint="Try again, or request less at once.",
             ) from error
-        raise Refused(f"The answer is more than {MAX_REDIRECTS} redirects away.", hint="Ask the last one.")
+        raise Refused(f"More than {MAX_REDIRECTS} redirects.", hint="Request the final URL directly.")
 
-    async def _ask(self, hop: _Hop, request: Request) -> "Response | _Hop":
-        """What came back, or where it said to go."""
+    async def _send_hop(self, hop: _Hop, request: Request) -> "Response | _Hop":
+        """Send one request; returns the response, or the next hop of a redirect."""
         target = hop.target
-        addresses = await self._find(target, request.reach(target.host, target.port))
+        addresses = await self._find_addresses(target, request.reach(target.host, target.port))
         async with self._open(hop, addresses) as answer:
             if answer.status_code in _REDIRECTS and "location" in answer.headers:
                 return _follow(hop, answer)
@@ -85,30 +244,29 @@ class Outgoing:
             return Response(answer.status_code, _headers_of(answer), body, target.url)
 
     async def check_host(self, host: str, port: int) -> list[Address]:
-        """Where others that make connections of their own may go; they have to go to one of these. Raises Refused or
-        Unreachable."""
-        return await self._find(Target("https", host, port, "/"), Reach.ALLOWED)
+        """Return the addresses of a host that other clients may connect to. Raises Refused or Unreachable."""
+        return await self._find_addresses(Target("https", host, port, "/"), Reach.ALLOWED)
 
-    async def _find(self, target: Target, reach: Reach) -> list[Address]:
-        """Where it may go, of all that the name leads to."""
+    async def _find_addresses(self, target: Target, reach: Reach) -> list[Address]:
+        """Resolve a host and return its allowed addresses."""
         literal = _literal(target.host)
         try:
             found = [literal] if literal else await self._resolve(target.host, target.port)
         except OSError as error:
             raise Unreachable(
-                f"There is no host {target.host[:200]!r}: {error}.", hint="Is it spelled right?"
+                f"The host {target.host[:200]!r} cannot be resolved: {error}.", hint="Check the spelling."
             ) from error
         open_ones = [address for address in found if self._may_reach(target, address, reach)]
         if not open_ones:
             raise Refused(
-                f"{target.authority} is on a network that is not public, and is not reached from here.",
-                hint="Whoever runs the server may allow it: FORGE_HTTP_ALLOW="
+                f"{target.authority} is not on the public internet and not allowed by the settings.",
+                hint="The operator of the server can allow it: FORGE_HTTP_ALLOW="
                 f"{target.host if ':' not in target.host else f'[{target.host}]'}:{target.port}",
             )
         return open_ones[:MAX_ADDRESSES]
 
     def _may_reach(self, target: Target, address: Address, reach: Reach) -> bool:
-        if reach is Reach.ALLOWED and self._allowed.hold(target.host, address, target.port):
+        if reach is Reach.ALLOWED and self._allowed.allows(target.host, address, target.port):
             return True
         return is_public(address) and not is_own(address)
 
@@ -124,17 +282,17 @@ class Outgoing:
             except httpx2.HTTPError as error:
                 what = str(error) or type(error).__name__
                 raise Unreachable(
-                    f"{hop.target.authority} cannot be asked: {what[:300]}.", hint="Try again a little later."
+                    f"{hop.target.authority} cannot be reached: {what[:300]}.", hint="Try again later."
                 ) from error
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        """Reading what this machine trusts takes a while: once, when first needed."""
+        """TLS context, created on first use because loading the trust store is slow."""
         return self._given_tls or httpx2.create_ssl_context()
 
 
 async def _send(transport: httpx2.AsyncHTTPTransport, hop: _Hop, addresses: list[Address]) -> httpx2.Response:
-    """To the first address that takes a connection; nothing was sent to those before it."""
+    """Send to the first address that accepts a connection."""
     *others, last = addresses
     for address in others:
         try:
@@ -145,13 +303,13 @@ async def _send(transport: httpx2.AsyncHTTPTransport, hop: _Hop, addresses: list
 
 
 def _build(hop: _Hop, address: Address, *, is_last: bool) -> httpx2.Request:
-    timeout = httpx2.Timeout(None, connect=None if is_last else CONNECT_S)  # there is one for the whole
+    timeout = httpx2.Timeout(None, connect=None if is_last else CONNECT_S)  # the whole request has a timeout
     headers = {
         "accept": "*/*",
         "user-agent": "Forge",
         **hop.headers,
         "host": hop.target.authority,
-        "accept-encoding": PACKED,
+        "accept-encoding": GZIP,
         "connection": "close",
     }
     sends = hop.body or not hop.method.only_reads
@@ -165,17 +323,17 @@ def _build(hop: _Hop, address: Address, *, is_last: bool) -> httpx2.Request:
 
 
 def _follow(hop: _Hop, answer: httpx2.Response) -> _Hop:
-    target = read_url(answer.headers["location"], beside=hop.target)
+    target = parse_url(answer.headers["location"], beside=hop.target)
     if (hop.target.scheme, target.scheme) == ("https", "http"):
-        raise Refused(f"{hop.target.authority} sends on from https to http; that is not followed.")
-    headers = hop.headers if target.origin == hop.target.origin else elsewhere(hop.headers)
+        raise Refused(f"{hop.target.authority} redirects from https to http, which is not followed.")
+    headers = hop.headers if target.origin == hop.target.origin else cross_origin_headers(hop.headers)
     if answer.status_code in _KEEP_METHOD or hop.method.only_reads:
         return replace(hop, target=target, headers=headers)
     return _Hop(target, Method.GET, without_body(headers), b"")
 
 
 def _headers_of(answer: httpx2.Response) -> dict[str, str]:
-    return {name: value for name, value in answer.headers.items() if name not in _TRAVEL}
+    return {name: value for name, value in answer.headers.items() if name not in _TRANSFER_HEADERS}
 
 
 def _literal(host: str) -> Address | None:

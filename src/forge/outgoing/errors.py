@@ -1,23 +1,23 @@
-"""What can go wrong with a request that leaves this machine, in the words of the one error tree."""
+"""Errors of outgoing requests."""
 
 from forge.errors import Denied, Invalid, TooLarge, Unavailable
 
 
 class Refused(Denied):
-    """It is not allowed to go there."""
+    """The destination is not allowed."""
 
 
 class Unsendable(Invalid):
-    """What was asked for is no request: an address that cannot be read, a header that is not the caller's to set."""
+    """The request is invalid, such as its URL or a reserved header."""
 
 
 class Unreachable(Unavailable):
-    """The name is not known, nobody answers, or what answers does not speak HTTP."""
+    """The host cannot be resolved or reached, or does not respond with valid HTTP."""
 
 
 class TooLate(Unavailable):
-    """The time was over before the last byte."""
+    """The request timed out."""
 
 
 class TooLong(TooLarge):
-    """More bytes than the caller takes."""
+    """The request or response exceeds its size limit."""

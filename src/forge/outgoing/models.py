@@ -1,18 +1,31 @@
-"""A request that leaves this machine, what came back, and how much of either there may be."""
+"""Outgoing requests, responses and their limits."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from forge.outgoing.charsets import decode
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([a-z0-9_.:-]+)", re.IGNORECASE)
+_CHARSETS = frozenset(
+    {"utf-8", "utf-16", "us-ascii", "iso-8859-1", "iso-8859-2", "iso-8859-15", "windows-1251", "windows-1252"}
+    | {"shift_jis", "euc-jp", "euc-kr", "gb18030", "gbk", "big5", "koi8-r"}
+)
+"""Common charsets. Python knows more, some of which decode very slowly."""
+
+
+def decode(body: bytes, content_type: str) -> str:
+    found = _CHARSET.search(content_type)
+    charset = found[1].lower() if found else "utf-8"
+    return body.decode(charset if charset in _CHARSETS else "utf-8", "replace")
+
 
 MB = 1 << 20
 MAX_URL = 8000
 MAX_HEADERS = 50
 MAX_HEADER = 8000
-"""Characters of one value."""
+"""Characters of one header value."""
 MAX_HEADER_TEXT = 32_000
-"""Of all names and values together."""
+"""Characters of all header names and values."""
 MAX_REDIRECTS = 5
 
 
@@ -30,17 +43,17 @@ class Method(StrEnum):
 
 
 class Reach(StrEnum):
-    """How far a request to a host may go, by the caller's own rule."""
+    """Which addresses a caller may reach."""
 
     PUBLIC = "public"
-    """Public addresses alone, whatever the settings allow besides."""
+    """Public addresses only, regardless of the settings."""
     ALLOWED = "allowed"
-    """Public addresses, and those of our own network that the settings list."""
+    """Public addresses and those allowed by the settings."""
 
 
 HostRule = Callable[[str, int], Reach]
-"""Asked before the first request and before each redirect, with a host in lower case and a port. Raises where it may
-not go at all, in the caller's own words."""
+"""Called with a lower-case host and a port before the first request and each redirect. Raises an error of
+the caller if the host is not allowed at all."""
 
 
 def anywhere(_host: str, _port: int) -> Reach:
@@ -59,9 +72,9 @@ class Request:
     body: bytes = b""
     reach: HostRule = anywhere
     timeout_s: float = 30.0
-    """For all of it: looking the name up, redirects, the last byte."""
+    """Total timeout, including name lookup and redirects."""
     max_bytes: int = MB
-    """Of the body that comes back, unpacked."""
+    """Maximum size of the decompressed response body."""
     max_sent_bytes: int = MB
 
 
@@ -69,12 +82,12 @@ class Request:
 class Response:
     status: int
     headers: dict[str, str]
-    """Names in lower case; several values of one name with a comma between them."""
+    """Names in lower case; multiple values of a name are joined with a comma."""
     body: bytes
     url: str
-    """Where it came from in the end."""
+    """URL after redirects."""
 
     @property
     def text(self) -> str:
-        """What cannot be read is replaced."""
+        """Body as text; undecodable bytes are replaced."""
         return decode(self.body, self.headers.get("content-type", ""))

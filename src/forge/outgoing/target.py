@@ -1,11 +1,11 @@
-"""An address of the web, read once: what is checked is what is asked."""
+"""Parse URLs once, so that the checked target is the requested one."""
 
 import ipaddress
 from dataclasses import dataclass
 
 import httpx2
 
-from forge.outgoing.addresses import LAST_PORT
+from forge.outgoing.addresses import MAX_PORT
 from forge.outgoing.errors import Refused, Unsendable
 from forge.outgoing.models import MAX_URL
 
@@ -18,17 +18,17 @@ _OTHER_PROTOCOLS = frozenset(
     | {1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697}
     | {10080, 11211}
 )
-"""Where something listens that takes lines of text for commands; browsers do not go there either."""
+"""Ports of services that interpret text lines as commands; browsers block them too."""
 
 
 @dataclass(frozen=True)
 class Target:
     scheme: str
     host: str
-    """In lower case and ASCII, without brackets."""
+    """Host in lower case and ASCII, without brackets."""
     port: int
     path: str
-    """With the query, as it is sent."""
+    """Path with query, as sent."""
 
     @property
     def origin(self) -> tuple[str, str, int]:
@@ -36,7 +36,7 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """As the header Host has it."""
+        """Value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -45,36 +45,34 @@ class Target:
         return f"{self.scheme}://{self.authority}{self.path}"
 
     def at(self, address: str) -> httpx2.URL:
-        """The same, at an address of this host."""
+        """Return the URL with the host replaced by an address."""
         host = f"[{address}]" if ":" in address else address
         return httpx2.URL(f"{self.scheme}://{host}:{self.port}").copy_with(raw_path=self.path.encode("ascii"))
 
 
-def read_url(text: str, *, beside: Target | None = None) -> Target:
-    """`beside`: where a redirect came from, for one that is relative to it."""
+def parse_url(text: str, *, beside: Target | None = None) -> Target:
+    """Parse a URL. `beside`: the origin of a redirect, for relative URLs."""
     if len(text) > MAX_URL:
-        raise Unsendable(f"The address is longer than {MAX_URL:,} characters.")
+        raise Unsendable(f"The URL is longer than {MAX_URL:,} characters.")
     try:
         url = httpx2.URL(beside.url).join(text) if beside else httpx2.URL(text)
-        host = _spelled(url.raw_host.decode("ascii"))
+        host = _normalized(url.raw_host.decode("ascii"))
         path = url.raw_path.decode("ascii")
     except (httpx2.InvalidURL, ValueError, TypeError) as error:
         raise Unsendable(
-            f"{text[:200]!r} is no address of the web.", hint="Give one such as https://example.com/path."
+            f"{text[:200]!r} is not a valid URL.", hint="Use a URL such as https://example.com/path."
         ) from error
     if url.scheme not in PORTS:
-        raise Refused(f"{url.scheme or 'no scheme'} is not spoken here.", hint="Use http:// or https://.")
+        raise Refused(f"The URL scheme {url.scheme!r} is not supported.", hint="Use http:// or https://.")
     if url.userinfo:
-        raise Refused(
-            "A name or a password in an address is not sent.", hint="Send the header Authorization instead."
-        )
+        raise Refused("Credentials in a URL are not sent.", hint="Set the Authorization header instead.")
     port = PORTS[url.scheme] if url.port is None else url.port
     _check(host, port, text)
     return Target(url.scheme, host, port, path)
 
 
-def _spelled(host: str) -> str:
-    """One spelling for each address and each name."""
+def _normalized(host: str) -> str:
+    """Normalize addresses and names."""
     try:
         return str(ipaddress.ip_address(host))
     except ValueError:
@@ -83,8 +81,8 @@ def _spelled(host: str) -> str:
 
 def _check(host: str, port: int, text: str) -> None:
     if not host or len(host) > _MAX_HOST or "%" in host or "\\" in text:
-        raise Unsendable(f"{text[:200]!r} names no host that can be asked.")
-    if not 0 < port <= LAST_PORT:
-        raise Unsendable(f"There is no port {port}.")
+        raise Unsendable(f"{text[:200]!r} has no valid host.")
+    if not 0 < port <= MAX_PORT:
+        raise Unsendable(f"{port} is not a valid port.")
     if port in _OTHER_PROTOCOLS:
-        raise Refused(f"Port {port} is for another protocol than HTTP.")
+        raise Refused(f"Port {port} is reserved for a protocol other than HTTP.")

@@ -1,6 +1,6 @@
-"""One attempt of one step: told to the log, bounded in time, its end turned into data.
+"""Execute attempts of steps: publish events, enforce the timeout, return errors as data.
 
-An attempt never raises across the journal: an exception would come back from the journal as another type.
+An attempt never raises across the journal, which would restore an exception with another type.
 """
 
 import asyncio
@@ -16,22 +16,22 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from forge.errors import DiskFull, ForgeError
 from forge.kernel.clock import now
-from forge.runs.journal import Journal, Told
+from forge.runs import store
+from forge.runs.journal import Journal, StepResult
 from forge.runs.models import Problem, StepFinished, StepStarted
 from forge.runs.store import RunRow
-from forge.store.engine import is_disk_full, is_outage
-from forge.store.outage import LONGEST_RETRY_S
+from forge.store.database import LONGEST_RETRY_S, Store, is_disk_full, is_outage
 from forge.telemetry import Tracing, bind
 
 log = logging.getLogger(__name__)
 
-SHORT_S = 0.05
-DATABASE_AWAY = "database_away"
+PUBLISH_START_AFTER_S = 0.05
+DATABASE_UNAVAILABLE = "database_away"
 
 
 @dataclass(frozen=True)
 class Retry:
-    """How often a step is tried, and how long it pauses in between. Only what may pass by itself is retried."""
+    """Retry policy of a step. Only transient errors are retried."""
 
     attempts: int = 1
     first_delay_s: float = 1.0
@@ -39,8 +39,8 @@ class Retry:
     longest_delay_s: float = 60.0
 
     def delay_after(self, attempt: int, asked_s: float = 0.0) -> float | None:
-        """Seconds before the next attempt; None when there is none. Whoever failed may ask for longer, up to a
-        limit: an hour asked for by a proxy must not become an hour of silence."""
+        """Seconds before the next attempt, None if there is none. A longer delay requested by the failing
+        service is capped, so that a proxy cannot stall a run for an hour."""
         if attempt >= self.attempts:
             return None
         usual = self.first_delay_s * self.factor ** (attempt - 1)
@@ -52,7 +52,7 @@ ONCE = Retry()
 
 @dataclass(frozen=True)
 class StepInfo:
-    """What a step is told about itself. `key` is the same whenever this step is repeated: an idempotency key."""
+    """Identity of a step. `key` is the same for every repetition: an idempotency key."""
 
     run_id: str
     account_id: str
@@ -66,7 +66,7 @@ class StepInfo:
 
 @dataclass(frozen=True)
 class Call:
-    """A step to run: `function(step_info, *arguments)` does it and returns JSON, or `Told` with events beside it."""
+    """A step to run: `function(step_info, *arguments)` returns JSON, or a `StepResult` with events."""
 
     name: str
     function: Callable[..., Awaitable[Any]]
@@ -78,22 +78,22 @@ class Call:
         error = outcome.error
         if error is None or not error.retryable:
             return None
-        if error.code == DATABASE_AWAY:  # that makes a run wait, however often its steps are tried
+        if error.code == DATABASE_UNAVAILABLE:  # an outage makes the run wait, regardless of its retries
             return min(float(attempt), LONGEST_RETRY_S)
         return self.retry.delay_after(attempt, error.retry_after_s or 0.0)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt ended: a JSON value, or what went wrong."""
+    """Result of an attempt: a JSON value or an error."""
 
     value: Any = None
     error: Problem | None = None
-    told: Told | None = None
+    result: StepResult | None = None
 
 
 class Attempts:
-    """Runs attempts for one run."""
+    """Executes the attempts of one run."""
 
     def __init__(self, row: RunRow, journal: Journal, tracing: Tracing) -> None:
         self._run_id = row.run.id
@@ -104,7 +104,7 @@ class Attempts:
         self._tracing = tracing
 
     async def run(self, number: int, call: Call, attempt: int) -> Outcome:
-        """Exactly one engine call, so that attempts may run side by side."""
+        """Run an attempt in exactly one engine call, so that attempts may run in parallel."""
 
         async def body() -> dict[str, Any]:
             return await self._perform(StepInfo(self._run_id, self._account_id, number, attempt), call)
@@ -122,11 +122,11 @@ class Attempts:
             bind(run_id=step.run_id, step=call.name),
             self._tracing.span(f"step {call.name}", run_id=step.run_id),
         ):
-            start = _Start(self._journal, step, call)
+            start = _StartEvent(self._journal, step, call)
             try:
                 outcome = await _outcome(step, call)
             finally:
-                was_told = await start.was_told()
+                was_told = await start.was_published()
             finished = StepFinished(
                 step=step.number,
                 name=call.name,
@@ -138,15 +138,15 @@ class Attempts:
             )
             began = None if was_told else (start.fact, start.at)
             await self._journal.step_finished(
-                step.run_id, self._kind, finished, began=began, told=outcome.told
+                step.run_id, self._kind, finished, began=began, result=outcome.result
             )
         return {"error": outcome.error.model_dump()} if outcome.error else {"ok": outcome.value}
 
 
-class _Start:
-    """Tells the log that a step has begun: soon, when it takes a while; with its end, when it is over at once.
+class _StartEvent:
+    """Publishes the start of a step after a short delay; a short step publishes it together with its end.
 
-    Most steps are short, and a transaction costs more than they do.
+    Most steps are shorter than the transaction for a separate event.
     """
 
     def __init__(self, journal: Journal, step: StepInfo, call: Call) -> None:
@@ -155,42 +155,72 @@ class _Start:
         self.began = time.perf_counter()
         self._journal = journal
         self._run_id = step.run_id
-        self._telling: asyncio.Task[None] | None = None
-        self._timer = asyncio.get_running_loop().call_later(SHORT_S, self._tell)
+        self._publishing: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(PUBLISH_START_AFTER_S, self._publish)
 
-    async def was_told(self) -> bool:
-        """Whether it is in the log; if not, it will not be told any more."""
+    async def was_published(self) -> bool:
+        """Return whether the start was published; if not, it will not be."""
         self._timer.cancel()
-        if self._telling is None:
+        if self._publishing is None:
             return False
-        await self._telling
+        await self._publishing
         return True
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         work = self._journal.step_started(self._run_id, self.fact, self.at)
-        self._telling = asyncio.ensure_future(work)
+        self._publishing = asyncio.ensure_future(work)
 
 
 async def _outcome(step: StepInfo, call: Call) -> Outcome:
-    """Do it. This is the one place where a step's exceptions end."""
+    """Run the function of a step and convert its exceptions."""
     try:
         async with asyncio.timeout(call.timeout_s):
             returned = await call.function(step, *call.arguments)
-        told = returned if isinstance(returned, Told) else None
-        value = told.value if told else returned
+        result = returned if isinstance(returned, StepResult) else None
+        value = result.value if result else returned
         json.dumps(value, allow_nan=False)
-        return Outcome(value, told=told)
+        return Outcome(value, result=result)
     except ForgeError as error:
         return Outcome(error=Problem.of(error))
     except TimeoutError:
-        limit = f"It did not finish within {call.timeout_s:g} s." if call.timeout_s else "It timed out."
+        limit = (
+            f"The step did not finish within {call.timeout_s:g} s."
+            if call.timeout_s
+            else "The step timed out."
+        )
         return Outcome(error=Problem(code="timeout", message=limit, retryable=True))
     except Exception as error:
         if is_disk_full(error):
             return Outcome(error=Problem.of(DiskFull()))
         if isinstance(error, SQLAlchemyError) and is_outage(error):
             log.warning("step %s of run %s waits for the database: %s", call.name, step.run_id, error)
-            away = Problem(code=DATABASE_AWAY, message="The database was away.", retryable=True)
+            away = Problem(code=DATABASE_UNAVAILABLE, message="The database was unavailable.", retryable=True)
             return Outcome(error=away)
         log.exception("step %s of run %s failed", call.name, step.run_id)
         return Outcome(error=Problem.defect(error))
+
+
+INTENT = 0
+"""Attempt number of an intent; attempts are counted from 1."""
+
+
+class StepIntent:
+    """Records what a step is about to change outside the database.
+
+    Such a step runs at least once: its process may die after the change and before it is journaled. With the
+    recorded intent a repetition can detect that the change was made.
+    """
+
+    def __init__(self, database: Store, step: StepInfo) -> None:
+        self._database = database
+        self._step = step
+
+    async def recall(self) -> Any | None:
+        async with self._database.read() as tx:
+            found = await store.find_outcome(tx, self._step.run_id, self._step.number, INTENT)
+        return found[0] if found else None
+
+    async def declare(self, meant: Any) -> None:
+        async with self._database.begin() as tx:
+            await store.forget_outcome(tx, self._step.run_id, self._step.number, INTENT)
+            await store.save_outcome(tx, self._step.run_id, self._step.number, INTENT, meant)

@@ -1,9 +1,9 @@
-"""What the code of a run may do: steps, parallel steps, and waits.
+"""Context of run code: steps, parallel steps and waits.
 
-The engine finds a finished step again by its number, and numbers are handed out in the order of calls. So the
-order of calls must never depend on timing: `asyncio.gather` or `create_task` in run code would swap results after
-a crash, with status success. `RunContext.parallel` is the only concurrency: it starts its calls in the order
-given and lets the engine record which of them were done first.
+The engine identifies finished steps by their number, assigned in the order of calls. So this order must never
+depend on timing: `asyncio.gather` or `create_task` in run code would silently swap results after a crash.
+`RunContext.parallel` is the only concurrency: it starts its calls in order and the engine records the order
+in which they finish.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from dbos import DBOS
 from pydantic import BaseModel
 
 from forge.errors import ForgeError
-from forge.kernel.background import end
+from forge.kernel.background import cancel_and_wait
 from forge.kernel.clock import now
 from forge.kernel.ids import derived_id
 from forge.runs import store
@@ -23,8 +23,7 @@ from forge.runs.attempt import ONCE, Attempts, Call, Outcome, Retry, StepInfo
 from forge.runs.journal import Journal, child_topic, gate_topic
 from forge.runs.models import Gate, GateStatus, Problem, Progress, Question, Run, WaitReason
 from forge.runs.store import RunRow
-from forge.store.engine import Tx
-from forge.store.outage import survives_outage
+from forge.store.database import Tx, survives_outage
 
 FOREVER_S = 365 * 86400.0
 TRANSACTION_S = 4.0
@@ -35,7 +34,7 @@ StartChild = Callable[[RunRow, str, dict[str, Any], str], Awaitable[None]]
 
 
 class StepFailed(ForgeError):
-    """A step gave up; `problem` is what its last attempt met."""
+    """All attempts of a step failed; `problem` is the error of the last one."""
 
     code = "step_failed"
 
@@ -49,7 +48,7 @@ class RunContext:
         self.run_id = row.run.id
         self.account_id = row.account_id
         self.run = row.run
-        """As it was when it was taken up."""
+        """State of the run when this worker started it."""
         self._row = row
         self._journal = journal
         self._attempts = attempts
@@ -66,7 +65,7 @@ class RunContext:
         retry: Retry = ONCE,
         timeout_s: float | None = None,
     ) -> Any:
-        """Do one thing that has an effect. Its JSON result is journaled: once finished, it never runs again."""
+        """Run a side effect. Its JSON result is journaled: once finished, it never runs again."""
         call = Call(name, function, arguments, retry=retry, timeout_s=timeout_s)
         number = self._next_number()
         attempt = 1
@@ -81,7 +80,7 @@ class RunContext:
                 return outcome.value
 
     async def parallel(self, calls: Sequence[Call]) -> list[Outcome]:
-        """Run all of them at once, each with its own retries; the outcomes come in the order of the calls."""
+        """Run calls in parallel, each with its own retries; outcomes are in the order of the calls."""
         numbers = [self._next_number() for _ in calls]
         attempts = [1] * len(calls)
         outcomes: dict[int, Outcome] = {}
@@ -96,7 +95,7 @@ class RunContext:
                 )
                 for i in (i for i in waiting if tasks[i] in done):
                     outcome = tasks.pop(i).result()
-                    if outcome is None:  # the pause before another attempt is over
+                    if outcome is None:  # the pause before the next attempt is over
                         attempts[i] += 1
                         tasks[i] = asyncio.ensure_future(
                             self._attempts.run(numbers[i], calls[i], attempts[i])
@@ -106,14 +105,14 @@ class RunContext:
                     else:
                         outcomes[i] = outcome
         finally:
-            # What is left must not outlive its run: it would write on after it.
-            await end(tasks.values())
+            # Remaining tasks must not outlive the run and keep writing for it.
+            await cancel_and_wait(tasks.values())
         return [outcomes[i] for i in range(len(calls))]
 
     async def transact(self, name: str, function: Callable[[Tx], Awaitable[Any]]) -> Any:
-        """Change the database exactly once, however often this step is interrupted.
+        """Change the database exactly once, even if the step is interrupted.
 
-        `function` only talks to the database, and briefly: a transaction that stands still is ended.
+        `function` may only access the database, and briefly: idle transactions are terminated.
         """
 
         async def bounded(tx: Tx) -> Any:
@@ -127,7 +126,7 @@ class RunContext:
                 except ForgeError as error:
                     return {"error": Problem.of(error).model_dump()}
                 except TimeoutError:
-                    continue  # rolled back; a busy machine may be quicker the next time
+                    continue  # rolled back; the next attempt may be faster
             message = f"The transaction took longer than {TRANSACTION_S:g} s, {TRANSACTION_ATTEMPTS} times."
             return {"error": Problem(code="timeout", message=message).model_dump()}
 
@@ -139,10 +138,10 @@ class RunContext:
 
     async def progress(self, done: int, total: int, note: str = "") -> None:
         progress = Progress(done=done, total=total, note=note)
-        await self._note("progress", lambda tx: self._journal.progressed(tx, self.run_id, progress))
+        await self._record_once("progress", lambda tx: self._journal.progressed(tx, self.run_id, progress))
 
     async def ask(self, question: Question, *, timeout: timedelta | None = None) -> Gate:
-        """Open a gate and wait for a person. Returns it answered or expired: a timeout is not a refusal."""
+        """Open a gate and wait until it is answered or expires. A timeout is not a refusal."""
         gate_id = self._next_wait_id("gate")
 
         async def open_gate() -> Gate:
@@ -154,13 +153,13 @@ class RunContext:
         return Gate.model_validate(settled)
 
     async def sleep(self, duration: timedelta) -> None:
-        """Pause for this long, counted from now, whatever restarts happen meanwhile."""
+        """Pause for a duration that restarts do not extend."""
         await self._wait("sleep", now() + duration)
         await DBOS.sleep_async(duration.total_seconds())
         await self._resume()
 
     async def receive(self, topic: str, *, timeout: timedelta | None = None) -> Any | None:
-        """The next message on `topic`, in the order they were sent; None when the time is over."""
+        """Return the next message on `topic` in sending order, None after the timeout."""
         await self._wait("message", now() + timeout if timeout else None)
         message = await DBOS.recv_async(
             topic, timeout_seconds=timeout.total_seconds() if timeout else FOREVER_S
@@ -168,30 +167,30 @@ class RunContext:
         await self._resume()
         return message
 
-    async def child(self, kind: str, given: dict[str, Any]) -> Run:
-        """Start another run below this one and wait until it ended, well or badly."""
+    async def child(self, kind: str, inputs: dict[str, Any]) -> Run:
+        """Start a child run and wait until it has ended, successfully or not."""
         child_id = self._next_wait_id("child")
-        await self._record("child.start", lambda: self._start_child(self._row, kind, given, child_id))
+        await self._record("child.start", lambda: self._start_child(self._row, kind, inputs, child_id))
         await self._wait("child", None)
         await DBOS.recv_async(child_topic(child_id), timeout_seconds=FOREVER_S)
         await self._resume()
         return Run.model_validate(await self._record("child.read", lambda: self._read_run(child_id)))
 
-    async def keep_waiting(self, until: datetime | None = None) -> None:
-        """For runs with a journal of their own: count as waiting until `go_on`."""
+    async def mark_waiting(self, until: datetime | None = None) -> None:
+        """For runs with a journal of their own: mark it as waiting until `mark_running`."""
         await self._now(lambda tx: self._journal.waiting(tx, self.run_id, "step", until))
 
-    async def go_on(self) -> None:
+    async def mark_running(self) -> None:
         await self._now(lambda tx: self._journal.resumed(tx, self.run_id))
 
     async def open_gate(self, key: str, question: Question, *, timeout: timedelta | None = None) -> Gate:
-        """For runs with a journal of their own: the gate of this key, opened now or found as it was left."""
+        """For runs with a journal of their own: open the gate of this key, or return it if it exists."""
         gate = self._gate(derived_id(self.run_id, "gate", key), question, timeout)
         return await self._journal.gate_opened(gate, pauses=False)
 
-    async def until_settled(self, gate: Gate) -> Gate:
-        """Answered or expired, or closed with the run."""
-        return await self._journal.until_settled(gate)
+    async def wait_until_settled(self, gate: Gate) -> Gate:
+        """Wait until the gate is answered, expired or closed with its run."""
+        return await self._journal.wait_until_settled(gate)
 
     @survives_outage
     async def _now(self, function: Callable[[Tx], Awaitable[None]]) -> None:
@@ -220,13 +219,13 @@ class RunContext:
         return row.run
 
     async def _wait(self, reason: WaitReason, until: datetime | None) -> None:
-        await self._note("wait", lambda tx: self._journal.waiting(tx, self.run_id, reason, until))
+        await self._record_once("wait", lambda tx: self._journal.waiting(tx, self.run_id, reason, until))
 
     async def _resume(self) -> None:
-        await self._note("resume", lambda tx: self._journal.resumed(tx, self.run_id))
+        await self._record_once("resume", lambda tx: self._journal.resumed(tx, self.run_id))
 
-    async def _note(self, name: str, function: Callable[[Tx], Awaitable[None]]) -> None:
-        """Bookkeeping of our own: exactly once, and as patient as it takes."""
+    async def _record_once(self, name: str, function: Callable[[Tx], Awaitable[None]]) -> None:
+        """Record bookkeeping exactly once, waiting for outages to end."""
         await self._record(name, self._once(function))
 
     def _once(self, function: Callable[[Tx], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
@@ -245,7 +244,7 @@ class RunContext:
         return once
 
     async def _record(self, name: str, function: Callable[[], Awaitable[Any]]) -> Any:
-        """Journaled like a step, but not shown as one."""
+        """Journal a call like a step, without showing it as one."""
 
         async def body() -> Any:
             result = await function()
@@ -254,7 +253,7 @@ class RunContext:
         return await DBOS.run_step_async({"name": f"forge.{name}"}, body)
 
     def _next_wait_id(self, kind: str) -> str:
-        """The same on every replay, so that a gate or a child is made once."""
+        """Return an id that is the same on every replay, so that a gate or child is created once."""
         self._last_wait += 1
         return derived_id(self.run_id, kind, str(self._last_wait))
 
@@ -268,5 +267,5 @@ async def _pause(delay_s: float) -> None:
 
 
 def _seconds_until(moment: datetime | None) -> float:
-    """The engine keeps the first answer, so a restart does not start the time again."""
+    """Return the remaining time. The engine journals the first value, so a restart does not extend it."""
     return max(0.0, (moment - now()).total_seconds()) if moment else FOREVER_S

@@ -1,4 +1,4 @@
-"""The adapter to DBOS: everything Forge asks of it, in one small class, so that it can be replaced.
+"""Adapter to DBOS. All calls to the engine go through this module, so that it can be replaced.
 
 DBOS keeps one instance per process; so does Forge, in `app.py`. Its tables live in our database, which lets a
 run's row and its place in the queue, or an answer and its message, be committed together.
@@ -9,27 +9,26 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig
+from dbos._migration import get_dbos_migrations, sqlite_migrations
 from dbos._serialization import DBOSPortableJSONSerializer
 from sqlalchemy import event
 
-from forge.runs import engine_threads, sqlite_polling
-from forge.runs.dbos_outage import Patience
-from forge.runs.prompt_queue import PAUSE_S, PromptQueue
-from forge.runs.sqlite_polling import QuietQueue
-from forge.store.engine import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite
-from forge.store.outage import survives_outage
+from forge.runs import dbos_patches
+from forge.runs.dbos_patches import MIN_QUEUE_WAIT_S, CachedQueue, OutageRetry, WakeableQueue
+from forge.store.database import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite, survives_outage
 
 QUEUE = "forge"
 WORKFLOW = "forge.run"
-LOOK_S = 0.1
-"""From one look into the queue to the next, where several processes share it."""
+QUEUE_POLL_S = 0.1
+"""Poll interval of a queue that several processes share."""
 APPLICATION = "forge"
 ENGINE_VERSION = "forge-1"
-"""Bumped only when the sequence of engine calls a run makes changes: an edited comment must not strand runs."""
+"""Changed only when the sequence of engine calls of runs changes. The default of DBOS, a hash of the
+source, would strand runs after any edit."""
 
 MESSAGE_POLL_S = 0.02
 THREADS = 8
@@ -42,14 +41,14 @@ class Engine:
         self._worker_id = worker_id
         self._sqlite = _sqlite_engine(store.url) if store.is_sqlite else None
         self._client: DBOSClient | None = None
-        self._patience = Patience()
-        self._quiet: QuietQueue | None = None
-        self._prompt: PromptQueue | None = None
+        self._patience = OutageRetry()
+        self._quiet: CachedQueue | None = None
+        self._prompt: WakeableQueue | None = None
 
     async def open(self, execute: Execute) -> None:
-        """Start taking up runs. Called on the running loop, which is where runs then execute."""
+        """Start executing runs on the running event loop."""
         engine = DBOS(config=self._config())
-        logging.getLogger("dbos").addFilter(_is_news)
+        logging.getLogger("dbos").addFilter(_is_relevant)
 
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)
         async def run(run_id: str) -> None:  # pyright: ignore[reportUnusedFunction]
@@ -57,17 +56,17 @@ class Engine:
 
         self._patience.install()
         if self._store.is_sqlite:
-            sqlite_polling.install()
+            dbos_patches.install_message_polling()
         DBOS.launch()
-        engine_threads.install(engine, THREADS)
+        dbos_patches.install_engine_threads(engine, THREADS)
         database: Any = engine._sys_db  # pyright: ignore[reportPrivateUsage]
         if self._store.is_sqlite:
-            self._quiet, self._prompt = QuietQueue(database), PromptQueue(database, QUEUE)
+            self._quiet, self._prompt = CachedQueue(database), WakeableQueue(database, QUEUE)
         await self._register_queue()
         self._client = await asyncio.to_thread(self._open_client)
 
     async def enqueue(self, tx: Tx, run_id: str) -> None:
-        """Hand the run to the workers when, and only if, the transaction commits."""
+        """Enqueue a run if the transaction commits."""
         options: Any = {
             "queue_name": QUEUE,
             "workflow_name": WORKFLOW,
@@ -84,7 +83,7 @@ class Engine:
             tx.after_commit(self._prompt.wake)
 
     async def send(self, tx: Tx, run_id: str, topic: str, message: Any, *, key: str) -> None:
-        """Leave a message for a run; the same `key` twice is one message."""
+        """Send a message to a run; a repeated `key` sends nothing."""
         client = self._opened()
         await tx.connection.run_sync(
             lambda sync: client.send_in_transaction(sync, run_id, message, topic, idempotency_key=key)
@@ -98,7 +97,7 @@ class Engine:
         await DBOS.delete_workflows_async(list(run_ids))
 
     async def take_over(self, worker_id: str) -> int:
-        """Put the runs of a dead worker back into the queue. Harmless when several workers do it at once."""
+        """Return the runs of a dead worker to the queue. Idempotent."""
         recover: Any = DBOS._recover_pending_workflows  # pyright: ignore[reportPrivateUsage]
         return len(await asyncio.to_thread(recover, [worker_id]))
 
@@ -111,7 +110,9 @@ class Engine:
         loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(1) as closer:
             await loop.run_in_executor(closer, partial(DBOS.destroy, destroy_registry=True))
-        loop.set_default_executor(ThreadPoolExecutor())  # DBOS had put its own there, and has just closed it
+        loop.set_default_executor(
+            ThreadPoolExecutor()
+        )  # DBOS installed its own executor and has just closed it
         if self._quiet:
             self._quiet.close()
         if self._sqlite:
@@ -119,8 +120,8 @@ class Engine:
 
     @survives_outage
     async def _register_queue(self) -> None:
-        """The one statement of its start that DBOS itself does not try again."""
-        pause_s = PAUSE_S if self._prompt else LOOK_S
+        """Register the queue: the only statement at startup that DBOS does not retry itself."""
+        pause_s = MIN_QUEUE_WAIT_S if self._prompt else QUEUE_POLL_S
         await DBOS.register_queue_async(QUEUE, polling_interval_sec=pause_s, on_conflict="always_update")
 
     def _opened(self) -> DBOSClient:
@@ -172,6 +173,21 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
     return engine
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Not that a step was interrupted: whoever interrupted it knows, and there are many at every shutdown."""
+def _is_relevant(record: logging.LogRecord) -> bool:
+    """Drop log records about interrupted steps, of which there are many at every shutdown."""
     return record.module != "_outcome"
+
+
+SCHEMA = "dbos"
+
+
+def make_engine_tables(store_url: str) -> None:
+    """Create missing tables of this version of DBOS; existing ones are not changed."""
+    DBOS.migrate(store_url, schema=SCHEMA)
+
+
+def newest_engine_revision(database: Literal["sqlite", "postgresql"]) -> int:
+    """Return the latest schema revision of this version of DBOS."""
+    if database == "sqlite":
+        return len(sqlite_migrations)
+    return len(get_dbos_migrations(SCHEMA, use_listen_notify=True, is_cockroach=False))

@@ -1,4 +1,4 @@
-"""Executes runs in this process, and stops them when they are cancelled anywhere."""
+"""Execute runs in this process and stop those that are cancelled."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from forge.errors import ForgeError
-from forge.kernel.background import end
+from forge.kernel.background import cancel_and_wait
 from forge.runs import store
 from forge.runs.attempt import Attempts
 from forge.runs.context import RunContext, StepFailed
@@ -16,7 +16,7 @@ from forge.runs.journal import Journal
 from forge.runs.kinds import RunKinds
 from forge.runs.models import Problem, Run
 from forge.runs.store import RunRow
-from forge.store.outage import survives_outage
+from forge.store.database import survives_outage
 from forge.telemetry import Tracing, bind
 
 log = logging.getLogger(__name__)
@@ -39,11 +39,13 @@ class Executor:
         return list(self._tasks.values())
 
     async def execute(self, run_id: str) -> None:
-        """The body of every run. Called again after a crash; finished steps then come from the journal."""
+        """Execute a run. Called again after a crash; finished steps then come from the journal."""
         task = asyncio.current_task()
         if self._is_closing or task is None:
             raise asyncio.CancelledError  # leaves the run as it is, for the next process
-        self._tasks[task] = run_id  # by task: taken over from ourselves, a run may be here twice for a moment
+        self._tasks[task] = (
+            run_id  # by task: a run that was taken over from ourselves may briefly be here twice
+        )
         try:
             row = await self._journal.started(run_id, self._worker_id)
             if row is not None:
@@ -53,32 +55,32 @@ class Executor:
             del self._tasks[task]
 
     def stop(self, run_ids: Iterable[str]) -> None:
-        """Interrupt runs that execute here: their steps get a CancelledError where they stand."""
+        """Interrupt runs in this process: their steps get a CancelledError."""
         wanted = set(run_ids)
         for task in [task for task, run_id in self._tasks.items() if run_id in wanted]:
             task.cancel()
 
     async def stop_all(self) -> None:
-        """The process ends. Runs are only interrupted: whoever comes next goes on with them."""
+        """Interrupt all runs because the process ends; another process continues them."""
         self._is_closing = True
-        await end(list(self._tasks))
+        await cancel_and_wait(list(self._tasks))
 
     async def stop_cancelled(self) -> None:
-        """Stop what was cancelled through another process."""
+        """Stop runs that were cancelled by another process."""
         if not self._tasks:
             return
         async with self._journal.database.read() as tx:
             self.stop(await store.cancelled_among(tx, self.active))
 
     @survives_outage
-    async def start_child(self, parent: RunRow, kind: str, given: dict[str, Any], child_id: str) -> None:
-        """Nothing when the parent was cancelled meanwhile: a child must not outlive that."""
+    async def start_child(self, parent: RunRow, kind: str, inputs: dict[str, Any], child_id: str) -> None:
+        """Start a child run, unless the parent has ended: a child must not outlive it."""
         async with self._journal.database.begin() as tx:
             current = await store.find_run(tx, parent.run.id, lock=True)
             if current is None or current.run.status.is_final:
                 return
-            run = self._kinds.new_run(kind, given, run_id=child_id, parent_id=parent.run.id)
-            await self._journal.created(tx, run, account_id=parent.account_id, given=given)
+            run = self._kinds.new_run(kind, inputs, run_id=child_id, parent_id=parent.run.id)
+            await self._journal.created(tx, run, account_id=parent.account_id, inputs=inputs)
 
     async def _perform(self, row: RunRow) -> None:
         run = row.run
@@ -94,7 +96,7 @@ class Executor:
         except ForgeError as error:
             await self._fail(run, Problem.of(error))
         except Exception as error:
-            log.exception("run %s (%s) has a defect", run.id, run.kind)
+            log.exception("run %s (%s) failed with an unexpected error", run.id, run.kind)
             await self._fail(run, Problem.defect(error))
 
     async def _fail(self, run: Run, problem: Problem) -> None:

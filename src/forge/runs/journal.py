@@ -1,4 +1,4 @@
-"""Writes down what happens to a run: its row and its events change together, in one transaction.
+"""Journal of runs: each change of a run updates its row and appends its events in one transaction.
 
 Locks are taken in one order (runs from parent to child, gates, run streams, and the account's stream last of
 all, just before the commit), so that two writers never wait for each other.
@@ -41,8 +41,7 @@ from forge.runs.models import (
     WaitReason,
 )
 from forge.runs.store import RunRow
-from forge.store.engine import Store, Tx
-from forge.store.outage import survives_outage
+from forge.store.database import Store, Tx, survives_outage
 from forge.telemetry import Metrics
 
 _GATE_ENDS = frozenset({GateAnswered.type, GateExpired.type, GateClosed.type})
@@ -65,11 +64,11 @@ def gate_topic(gate_id: str) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A step's result together with events that become true with it.
+class StepResult:
+    """Result of a step together with its events.
 
-    All of it is kept in one transaction: once these events are in the log, the step never runs again, even when its
-    process dies before the engine has written its own journal.
+    Both are stored in one transaction: once the events are in the log, the step never runs again, even if its
+    process dies before the engine has written its journal.
     """
 
     value: Any
@@ -83,18 +82,18 @@ class Journal:
         self._engine = engine
         self._metrics = metrics
 
-    async def created(self, tx: Tx, run: Run, *, account_id: str, given: dict[str, Any]) -> None:
-        """A new run and its place in the queue; nothing when it exists already."""
-        if not await store.insert_run(tx, run, account_id=account_id, given=given):
+    async def created(self, tx: Tx, run: Run, *, account_id: str, inputs: dict[str, Any]) -> None:
+        """Insert a run and enqueue it, unless it exists."""
+        if not await store.insert_run(tx, run, account_id=account_id, inputs=inputs):
             return
         await self._engine.enqueue(tx, run.id)
         fact = RunCreated(kind=run.kind, title=run.title, parent_id=run.parent_id)
-        await self._tell(tx, RunRow(run, account_id, given), fact)
+        await self._publish(tx, RunRow(run, account_id, inputs), fact)
         tx.after_commit(lambda: self._metrics.run_started(run.kind))
 
     @survives_outage
     async def started(self, run_id: str, worker: str) -> RunRow | None:
-        """A worker takes the run up; None when there is nothing to do (it was cancelled)."""
+        """Record that a worker started the run; None if the run has ended, such as by cancellation."""
         async with self.database.begin() as tx:
             row = await store.find_run(tx, run_id, lock=True)
             if row is None or row.run.status.is_final:
@@ -109,23 +108,23 @@ class Journal:
                 started_at=row.run.started_at or now(),
             )
             if row:
-                await self._tell(tx, row, RunStarted(worker=worker, attempt=row.run.attempt))
+                await self._publish(tx, row, RunStarted(worker=worker, attempt=row.run.attempt))
             return row
 
     async def progressed(self, tx: Tx, run_id: str, progress: Progress) -> None:
         row = await store.change_run(tx, run_id, ACTIVE, progress=progress.model_dump())
         if row:
-            await self._tell(tx, row, RunProgressed(**progress.model_dump()))
+            await self._publish(tx, row, RunProgressed(**progress.model_dump()))
 
     async def waiting(self, tx: Tx, run_id: str, reason: WaitReason, until: datetime | None) -> None:
         row = await store.change_run(tx, run_id, ACTIVE, status=RunStatus.WAITING)
         if row:
-            await self._tell(tx, row, RunWaiting(reason=reason, until=until))
+            await self._publish(tx, row, RunWaiting(reason=reason, until=until))
 
     async def resumed(self, tx: Tx, run_id: str) -> None:
         row = await store.change_run(tx, run_id, {RunStatus.WAITING}, status=RunStatus.RUNNING)
         if row:
-            await self._tell(tx, row, RunResumed())
+            await self._publish(tx, row, RunResumed())
 
     @survives_outage
     async def step_started(self, run_id: str, fact: StepStarted, at: datetime) -> None:
@@ -140,13 +139,14 @@ class Journal:
         fact: StepFinished,
         *,
         began: tuple[StepStarted, datetime] | None,
-        told: Told | None = None,
+        result: StepResult | None = None,
     ) -> None:
-        """`began` is told along with the end, when the step was too short to tell of it before."""
-        also = told.facts if told else ()
+        """Record the end of an attempt. `began` is published with it if the step was too short to be
+        announced."""
+        also = result.facts if result else ()
         async with self.database.begin() as tx:
-            if told and not await store.save_outcome(tx, run_id, fact.step, fact.attempt, told.value):
-                also = ()  # told already, by whoever took this run over from us
+            if result and not await store.save_outcome(tx, run_id, fact.step, fact.attempt, result.value):
+                also = ()  # already published by the worker that took this run over
             facts = (began[0], *also, fact) if began else (*also, fact)
             times = (began[1], *[now()] * (len(facts) - 1)) if began else ()
             await self._events.append(tx, run_stream(run_id), *facts, at=times)
@@ -154,15 +154,15 @@ class Journal:
 
     @survives_outage
     async def find_outcome(self, run_id: str, step: int, attempt: int) -> tuple[Any] | None:
-        """What this attempt came to before its process died, if it was told."""
+        """Return the published result of an attempt whose process died, if any."""
         async with self.database.read() as tx:
             return await store.find_outcome(tx, run_id, step, attempt)
 
     @survives_outage
     async def gate_opened(self, gate: Gate, *, pauses: bool = True) -> Gate:
-        """Open the gate, or find it as it was left when this step was interrupted.
+        """Open the gate, or return it if the step is repeated after an interruption.
 
-        Without `pauses` the run is not waiting because of it alone.
+        `pauses=False` does not mark the run as waiting.
         """
         async with self.database.begin() as tx:
             row = await store.find_run(tx, gate.run_id, lock=True)
@@ -172,13 +172,13 @@ class Journal:
                 found = await store.find_gate(tx, gate.id)
                 return found[0] if found else gate
             await self._events.append(tx, run_stream(gate.run_id), GateOpened(gate=gate))
-            self._tell_account(tx, row.account_id, GateChanged(gate=gate))
+            self._publish_to_account(tx, row.account_id, GateChanged(gate=gate))
             if pauses:
                 await self.waiting(tx, gate.run_id, "gate", gate.expires_at)
             return gate
 
     async def gate_answered(self, tx: Tx, gate: Gate, account_id: str, answer: GateAnswer) -> Gate | None:
-        """Settle an open gate with an answer and wake its run; None when somebody else was first."""
+        """Settle an open gate with an answer and wake its run; None if it is settled already."""
         await store.find_run(tx, gate.run_id, lock=True)
         settled = await store.settle_gate(tx, gate.id, GateStatus.ANSWERED, answer.model_dump(mode="json"))
         if settled is None:
@@ -192,7 +192,7 @@ class Journal:
 
     @survives_outage
     async def gate_settled(self, gate_id: str) -> Gate:
-        """The run goes on: with the answer if there is one, or the time was over and the gate expires now."""
+        """Return the settled gate; an unanswered one expires now."""
         async with self.database.begin() as tx:
             found = await store.find_gate(tx, gate_id)
             if found is None:
@@ -206,17 +206,17 @@ class Journal:
             await self._settled(tx, expired, account_id, GateExpired(gate_id=gate_id))
             return expired
 
-    async def until_settled(self, gate: Gate) -> Gate:
-        """Wait for its answer, or until its time is over."""
+    async def wait_until_settled(self, gate: Gate) -> Gate:
+        """Wait until the gate is answered or expires."""
         try:
             async with deadline(gate.expires_at):
                 await self._until_answered(gate)
         except TimeoutError:
-            pass  # whether it is over is for the database to say
+            pass  # the database decides whether it is settled
         return await self.gate_settled(gate.id)
 
     async def _until_answered(self, gate: Gate) -> None:
-        async with self._events.news(run_stream(gate.run_id)) as batches:
+        async with self._events.follow_new(run_stream(gate.run_id)) as batches:
             async for batch in batches:
                 may_be_over = not batch or any(event.type in _GATE_ENDS for event in batch)
                 if may_be_over and not await self._is_open(gate.id):
@@ -238,7 +238,7 @@ class Journal:
 
     @survives_outage
     async def failed(self, run: Run, problem: Problem) -> list[str]:
-        """Returns the children that ended with it."""
+        """Fail a run and cancel its children, whose ids are returned."""
         fact, error = RunFailed(error=problem), problem.model_dump()
         async with self.database.begin() as tx:
             row = await self._finish(
@@ -250,7 +250,7 @@ class Journal:
             return await self._cancel_children(tx, run.id, by=run.id)
 
     async def cancelled(self, tx: Tx, run_id: str, *, by: str) -> list[str]:
-        """Cancel a run and all below it; returns those that were still going."""
+        """Cancel a run and its descendants; returns the ids of those that were active."""
         row = await self._finish(tx, run_id, RunCancelled(by=by), status=RunStatus.CANCELLED)
         if row is None:
             return []
@@ -258,13 +258,13 @@ class Journal:
         return [run_id, *await self._cancel_children(tx, run_id, by=by)]
 
     async def _close_gates(self, tx: Tx, row: RunRow) -> None:
-        """What a run that has ended still asked."""
+        """Close the open gates of a run that ended."""
         run_id = row.run.id
         for gate in await store.list_gates(tx, run_id=run_id, status=GateStatus.OPEN):
             closed = await store.settle_gate(tx, gate.id, GateStatus.CLOSED)
             if closed:
                 await self._events.append(tx, run_stream(run_id), GateClosed(gate_id=gate.id))
-                self._tell_account(tx, row.account_id, GateChanged(gate=closed))
+                self._publish_to_account(tx, row.account_id, GateChanged(gate=closed))
 
     async def _cancel_children(self, tx: Tx, run_id: str, *, by: str) -> list[str]:
         ended: list[str] = []
@@ -277,7 +277,7 @@ class Journal:
         row = await store.change_run(tx, run_id, ACTIVE, finished_at=now(), **values)
         if row is None:
             return None
-        await self._tell(tx, row, fact)
+        await self._publish(tx, row, fact)
         if row.run.parent_id:
             await self._engine.send(tx, row.run.parent_id, child_topic(run_id), "finished", key=run_id)
         tx.after_commit(lambda: self._metrics.run_finished(row.run.kind, row.run.status))
@@ -288,11 +288,34 @@ class Journal:
         still_open = await store.list_gates(tx, run_id=gate.run_id, status=GateStatus.OPEN, limit=1)
         if not still_open:
             await self.resumed(tx, gate.run_id)
-        self._tell_account(tx, account_id, GateChanged(gate=gate))
+        self._publish_to_account(tx, account_id, GateChanged(gate=gate))
 
-    async def _tell(self, tx: Tx, row: RunRow, *facts: EventData) -> None:
+    async def _publish(self, tx: Tx, row: RunRow, *facts: EventData) -> None:
         await self._events.append(tx, run_stream(row.run.id), *facts)
-        self._tell_account(tx, row.account_id, RunChanged(run=row.run))
+        self._publish_to_account(tx, row.account_id, RunChanged(run=row.run))
 
-    def _tell_account(self, tx: Tx, account_id: str, *facts: EventData) -> None:
+    def _publish_to_account(self, tx: Tx, account_id: str, *facts: EventData) -> None:
         self._events.append_last(tx, account_stream(account_id), *facts)
+
+
+_ENDS = frozenset({RunCompleted.type, RunFailed.type, RunCancelled.type})
+
+
+@survives_outage
+async def wait_for_end(database: Store, events: EventLog, run_id: str) -> Run:
+    """Wait until a run has ended and return it. May be interrupted and repeated without missing the end."""
+    async with events.follow_new(run_stream(run_id)) as batches:
+        async for batch in batches:
+            if not batch or any(event.type in _ENDS for event in batch):
+                run = await _read(database, run_id)
+                if run.status.is_final:
+                    return run
+    raise RuntimeError(f"the stream of run {run_id} ended before the run")
+
+
+async def _read(database: Store, run_id: str) -> Run:
+    async with database.read() as tx:
+        row = await store.find_run(tx, run_id)
+    if row is None:
+        raise RuntimeError(f"there is no run {run_id} to wait for")
+    return row.run

@@ -1,4 +1,4 @@
-"""What can be run: each kind is a name, the shape of its input and a function of the run's context."""
+"""Run kinds: a name, an input model and a function that executes the run."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from forge.errors import Invalid
 from forge.kernel.clock import now
-from forge.kernel.misfit import first_misfit
+from forge.kernel.validation import first_problem
 from forge.runs.context import RunContext
 from forge.runs.models import Run, RunStatus
 
@@ -22,7 +22,7 @@ class RunKind(Generic[I]):
     function: Callable[[RunContext, I], Awaitable[Any]]
     title: Callable[[I], str]
     is_public: bool = False
-    """May be started through `POST /runs`; the others are started by their own feature."""
+    """May be started through `POST /runs`; other kinds are started by their feature."""
 
 
 class RunKinds:
@@ -34,13 +34,13 @@ class RunKinds:
             raise Invalid(f"There is no run kind called {name!r}.", field="kind")
         return self._by_name[name]
 
-    def new_run(self, name: str, given: dict[str, Any], *, run_id: str, parent_id: str | None = None) -> Run:
-        """A run that is about to exist; input that does not fit its kind is refused here, before anything starts."""
+    def new_run(self, name: str, inputs: dict[str, Any], *, run_id: str, parent_id: str | None = None) -> Run:
+        """Create a run in memory; raises Invalid if the input does not fit its kind."""
         kind = self.get(name)
         try:
-            checked = kind.input.model_validate(given)
+            checked = kind.input.model_validate(inputs)
         except ValidationError as error:
-            misfit = first_misfit(error)
+            misfit = first_problem(error)
             where = ".".join(map(str, ("input", *misfit.path)))
             raise Invalid(f"{where}: {misfit.message}", field=where) from error
         return Run(
@@ -63,6 +63,8 @@ class RunKinds:
         if kind is None or not kind.is_public:
             startable = ", ".join(sorted(k.name for k in self._by_name.values() if k.is_public))
             raise Invalid(
-                f"No run of kind {name!r} can be started here.", hint=f"One of: {startable}.", field="kind"
+                f"Runs of kind {name!r} cannot be started through this endpoint.",
+                hint=f"Choose one of: {startable}.",
+                field="kind",
             )
         return kind

@@ -1,4 +1,4 @@
-"""Runs, steps and gates as people and clients see them, and the events they leave in the log."""
+"""Pydantic models of runs, steps and gates, and their events."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -49,7 +49,7 @@ MAX_DEFECT_TEXT = 300
 
 
 class Problem(BaseModel):
-    """Why something failed, for a person; `retryable` for the engine."""
+    """Why something failed. `retryable` tells the engine whether another attempt may help."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,7 +58,7 @@ class Problem(BaseModel):
     hint: Annotated[str, AfterValidator(storable)] | None = None
     retryable: bool = False
     retry_after_s: float | None = None
-    """How long whoever failed asked to be left alone."""
+    """Delay that the failing service asked for."""
 
     @classmethod
     def of(cls, error: ForgeError) -> "Problem":
@@ -72,7 +72,7 @@ class Problem(BaseModel):
 
     @classmethod
     def defect(cls, error: Exception) -> "Problem":
-        """Something nobody expected. Only its first line, and bounded: the log has the rest."""
+        """Describe an unexpected exception by its first line, bounded; the log has the rest."""
         text = str(error).partition("\n")[0][:MAX_DEFECT_TEXT]
         return cls(code="internal", message=f"{type(error).__name__}: {text}", retryable=True)
 
@@ -99,7 +99,7 @@ class Run(BaseModel):
 
 
 class Step(BaseModel):
-    """One step of a run, folded from its events."""
+    """A step of a run, derived from its events."""
 
     number: int
     name: str
@@ -126,7 +126,7 @@ class GateAnswer(BaseModel):
 
 
 class Question(BaseModel):
-    """What a gate asks: everything a person sees before answering, and nothing else, so that it can be hashed."""
+    """The question of a gate: exactly what a person sees before answering, so that it can be hashed."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -137,8 +137,8 @@ class Question(BaseModel):
     options: list[GateOption] = Field(min_length=1)
 
     def hash(self) -> str:
-        asked = self.model_dump(mode="json", include=set(Question.model_fields))
-        return hash_json(asked)
+        shown = self.model_dump(mode="json", include=set(Question.model_fields))
+        return hash_json(shown)
 
 
 class Gate(Question):
@@ -154,14 +154,14 @@ class Gate(Question):
 class RunDetail(BaseModel):
     run: Run
     input: dict[str, Any]
-    """What it was started with."""
+    """Input the run was started with."""
     steps: list[Step]
     gates: list[Gate]
     children: list[Run]
 
 
 class NewRun(BaseModel):
-    """Start a run of a kind that may be started from outside."""
+    """Request to start a run of a public kind."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -175,7 +175,7 @@ class NewAnswer(BaseModel):
     option: str = Field(min_length=1, max_length=32)
     comment: str = Field(default="", max_length=10_000)
     shown_hash: str = Field(
-        min_length=64, max_length=64, description="`shown_hash` of the gate as it was shown."
+        min_length=64, max_length=64, description="`shown_hash` of the gate that was displayed."
     )
 
 
@@ -190,7 +190,7 @@ class Worker(BaseModel):
 
 
 class RunCreated(EventData):
-    """A run exists; nothing of it has happened yet."""
+    """A run was created and queued."""
 
     type: ClassVar[str] = "run.created"
     kind: str
@@ -199,7 +199,7 @@ class RunCreated(EventData):
 
 
 class RunStarted(EventData):
-    """A worker took the run up; a second time after the first worker died."""
+    """A worker started executing the run, possibly again after another worker died."""
 
     type: ClassVar[str] = "run.started"
     worker: str
@@ -246,7 +246,7 @@ class StepStarted(EventData):
 
 
 class StepFinished(EventData):
-    """An attempt ended; `retry_in_s` is set when another one follows."""
+    """An attempt of a step ended; `retry_in_s` is set if another attempt follows."""
 
     type: ClassVar[str] = "step.finished"
     step: int
@@ -272,28 +272,28 @@ class GateAnswered(EventData):
 
 
 class GateExpired(EventData):
-    """Nobody answered in time. That is not a refusal: the run decides what it means."""
+    """No answer arrived in time. This is not a refusal: the run decides what it means."""
 
     type: ClassVar[str] = "gate.expired"
     gate_id: str
 
 
 class GateClosed(EventData):
-    """The question no longer matters: its run has ended."""
+    """The gate was closed because its run ended."""
 
     type: ClassVar[str] = "gate.closed"
     gate_id: str
 
 
 class RunChanged(EventData):
-    """On the account's stream: a run of theirs moved."""
+    """On the account's stream: one of its runs changed."""
 
     type: ClassVar[str] = "run.changed"
     run: Run
 
 
 class GateChanged(EventData):
-    """On the account's stream: a question was opened or settled."""
+    """On the account's stream: a gate was opened or settled."""
 
     type: ClassVar[str] = "gate.changed"
     gate: Gate

@@ -1,4 +1,4 @@
-"""Deletes what is old enough: finished runs, their events and their journal, and what accounts were told of them."""
+"""Delete old finished runs with their events and journal, and old events about runs in account streams."""
 
 import asyncio
 import logging
@@ -11,11 +11,11 @@ from forge.kernel.clock import now
 from forge.runs import store
 from forge.runs.engine import Engine
 from forge.runs.journal import account_stream, run_stream
-from forge.store.engine import Store
+from forge.store.database import Store
 
 log = logging.getLogger(__name__)
 
-EVERY_S = 3600.0
+SWEEP_INTERVAL_S = 3600.0
 BATCH = 100
 
 
@@ -26,16 +26,16 @@ class Retention:
         self._engine = engine
         self._keep_days = keep_days
 
-    async def keep_tidy(self) -> None:
-        """Runs until cancelled."""
+    async def run_forever(self) -> None:
+        """Sweep periodically until cancelled."""
         while self._keep_days:
             try:
                 deleted = await self.sweep()
                 if deleted:
                     log.info("deleted %d runs older than %d days", deleted, self._keep_days)
             except (SQLAlchemyError, OSError):
-                log.exception("cannot delete old runs; trying again later")
-            await asyncio.sleep(EVERY_S)
+                log.exception("cannot delete old runs; retrying later")
+            await asyncio.sleep(SWEEP_INTERVAL_S)
 
     async def sweep(self) -> int:
         limit, deleted = now() - timedelta(days=self._keep_days), 0
@@ -43,16 +43,16 @@ class Retention:
             async with self._database.read() as tx:
                 old = await store.finished_before(tx, limit, BATCH)
             if not old:
-                await self._forget_news(limit)
+                await self._delete_account_events(limit)
                 return deleted
-            # The journal first: an interruption leaves rows that the next sweep finds again.
+            # The journal first: after an interruption the next sweep finds the remaining rows.
             await self._engine.forget(old)
             async with self._database.begin() as tx:
                 await self._events.delete(tx, *(run_stream(run_id) for run_id in old))
                 await store.delete_runs(tx, old)
             deleted += len(old)
 
-    async def _forget_news(self, limit: datetime) -> None:
-        """An account is told of all its runs. What it was told of those that are gone has no reader any more."""
+    async def _delete_account_events(self, limit: datetime) -> None:
+        """Delete account events about runs that no longer exist."""
         async with self._database.begin() as tx:
-            await self._events.forget_before(tx, account_stream(""), limit)
+            await self._events.delete_events_before(tx, account_stream(""), limit)

@@ -1,4 +1,4 @@
-"""HTTP for runs and gates: parse, call the verb, wrap the answer."""
+"""HTTP routes of runs and gates."""
 
 from typing import Annotated
 
@@ -6,8 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.ids import Id
-from forge.http.paging import CursorParam, Limit
+from forge.http.parameters import CursorParam, Id, Limit
 from forge.runs.models import Gate, GateStatus, NewAnswer, NewRun, Run, RunDetail, RunStatus
 from forge.runs.service import Runs
 
@@ -30,27 +29,27 @@ async def list_runs(
     kind: Annotated[str | None, Query(pattern=r"^[a-z_]{1,64}$")] = None,
     limit: Limit = 50,
 ) -> Envelope[list[Run]]:
-    """Your runs, newest first."""
+    """List your runs, newest first."""
     page = await runs.find(caller.account_id, statuses=status or (), kind=kind, cursor=cursor, limit=limit)
     return reply_page(page)
 
 
 @router.post("/runs", status_code=201, tags=["runs"])
 async def start_run(caller: Writer, runs: Service, body: NewRun) -> Envelope[Run]:
-    """Start a run; it is on its way when this returns."""
+    """Start a run. It is queued when this returns."""
     run = await runs.start_public(caller.account_id, body.kind, body.input)
     return reply(run, **_links(run.id))
 
 
 @router.get("/runs/{run_id}", tags=["runs"])
 async def get_run(caller: Reader, runs: Service, run_id: Id) -> Envelope[RunDetail]:
-    """A run with its steps, gates and children."""
+    """Return a run with its steps, gates and children."""
     return reply(await runs.get(caller.account_id, run_id), **_links(run_id))
 
 
 @router.post("/runs/{run_id}/cancel", tags=["runs"])
 async def cancel_run(caller: Writer, runs: Service, run_id: Id) -> Envelope[Run]:
-    """Stop a run and everything below it."""
+    """Cancel a run and all its descendants."""
     return reply(await runs.cancel(caller.account_id, run_id, by=caller.name), **_links(run_id))
 
 
@@ -62,7 +61,7 @@ async def list_gates(
     status: GateStatus | None = None,
     limit: Limit = 50,
 ) -> Envelope[list[Gate]]:
-    """Questions to you, newest first; `status=open` are the ones that wait."""
+    """List your gates, newest first; `status=open` returns those that wait for an answer."""
     return reply_page(await runs.list_gates(caller.account_id, status=status, cursor=cursor, limit=limit))
 
 
@@ -74,7 +73,8 @@ async def get_gate(caller: Reader, runs: Service, gate_id: Id) -> Envelope[Gate]
 
 @router.post("/gates/{gate_id}/answer", tags=["gates"])
 async def answer_gate(caller: Writer, runs: Service, gate_id: Id, body: NewAnswer) -> Envelope[Gate]:
-    """Answer a question, bound to what was shown. The first answer wins (409); too late is 410."""
+    """Answer the gate as it was displayed. 409 if it was already answered or has changed, 410 if it is
+    closed."""
     gate = await runs.answer(caller.account_id, gate_id, body, by=caller.name)
     return reply(gate, run=f"/api/v1/runs/{gate.run_id}")
 

@@ -1,4 +1,4 @@
-"""What people and features can do with runs and gates. Each verb is one transaction, with its events in it."""
+"""Operations on runs and gates. Each is one transaction that includes its events."""
 
 from collections.abc import Collection
 from typing import Any
@@ -13,9 +13,9 @@ from forge.runs.executor import Executor
 from forge.runs.journal import Journal, run_stream
 from forge.runs.kinds import RunKinds
 from forge.runs.models import Gate, GateAnswer, GateStatus, NewAnswer, Run, RunDetail, RunStatus, Worker
-from forge.runs.steps import FOLDED, fold_steps
-from forge.store.engine import Store, Tx
-from forge.store.paging import Cursor, Page, page_of
+from forge.runs.step_history import FOLDED, fold_steps
+from forge.store.database import Store, Tx
+from forge.store.pagination import Cursor, Page, make_page
 
 
 class Runs:
@@ -40,23 +40,23 @@ class Runs:
         tx: Tx,
         account_id: str,
         kind: str,
-        given: dict[str, Any],
+        inputs: dict[str, Any],
         *,
         run_id: str | None = None,
         parent_id: str | None = None,
     ) -> Run:
-        """Create a run in the caller's transaction; a worker takes it up once that is committed.
+        """Create a run in the transaction of the caller; a worker starts it after the commit.
 
-        With a parent it ends when that does. An id that is known already makes no second run.
+        A run with a parent ends when the parent ends. A known id does not create a second run.
         """
-        run = self._kinds.new_run(kind, given, run_id=run_id or new_id(), parent_id=parent_id)
-        await self._journal.created(tx, run, account_id=account_id, given=given)
+        run = self._kinds.new_run(kind, inputs, run_id=run_id or new_id(), parent_id=parent_id)
+        await self._journal.created(tx, run, account_id=account_id, inputs=inputs)
         return run
 
-    async def start_public(self, account_id: str, kind: str, given: dict[str, Any]) -> Run:
+    async def start_public(self, account_id: str, kind: str, inputs: dict[str, Any]) -> Run:
         self._kinds.public(kind)
         async with self._database.begin() as tx:
-            return await self.start(tx, account_id, kind, given)
+            return await self.start(tx, account_id, kind, inputs)
 
     async def get(self, account_id: str, run_id: str) -> RunDetail:
         async with self._database.read() as tx:
@@ -71,11 +71,11 @@ class Runs:
             )
 
     async def read(self, tx: Tx, run_ids: Collection[str]) -> dict[str, Run]:
-        """Those that there are."""
+        """Return the existing runs among `run_ids`."""
         return {run.id: run for run in await store.find_runs(tx, run_ids)}
 
     async def find_one(self, account_id: str, run_id: str) -> Run:
-        """The run alone, without its steps."""
+        """Return a run without its steps."""
         async with self._database.read() as tx:
             return (await self._own(tx, account_id, run_id)).run
 
@@ -92,10 +92,10 @@ class Runs:
             found = await store.list_runs(
                 tx, account_id, statuses=statuses, kind=kind, cursor=cursor, limit=limit + 1
             )
-        return page_of(found, limit, lambda run: Cursor(run.created_at, run.id))
+        return make_page(found, limit, lambda run: Cursor(run.created_at, run.id))
 
     async def cancel(self, account_id: str, run_id: str, *, by: str) -> Run:
-        """Stop a run and everything below it. A run that has already ended is a conflict, not a success."""
+        """Cancel a run and its descendants; raises Conflict if it has already ended."""
         async with self._database.begin() as tx:
             row = await self._own(tx, account_id, run_id)
             ended = await self._journal.cancelled(tx, run_id, by=by)
@@ -107,7 +107,7 @@ class Runs:
             return (await self._own(tx, account_id, run_id)).run
 
     async def send(self, tx: Tx, run_id: str, topic: str, message: Any) -> None:
-        """Leave a message for a run, to be received in order by `RunContext.receive`."""
+        """Send a message to a run, received in order by `RunContext.receive`."""
         row = await store.find_run(tx, run_id)
         if row is None or row.run.status.is_final:
             raise Conflict(f"This run is {row.run.status.value}." if row else "There is no such run.")
@@ -120,25 +120,25 @@ class Runs:
             found = await store.list_gates(
                 tx, account_id=account_id, status=status, cursor=cursor, limit=limit + 1
             )
-        return page_of(found, limit, lambda gate: Cursor(gate.opened_at, gate.id))
+        return make_page(found, limit, lambda gate: Cursor(gate.opened_at, gate.id))
 
     async def open_gates(self, tx: Tx, account_id: str) -> list[Gate]:
-        """What waits for a person, the newest first."""
+        """List open gates, newest first."""
         return await store.list_gates(tx, account_id=account_id, status=GateStatus.OPEN)
 
     async def get_gate(self, account_id: str, gate_id: str) -> Gate:
         async with self._database.read() as tx:
             return (await self._own_gate(tx, account_id, gate_id))[0]
 
-    async def answer(self, account_id: str, gate_id: str, given: NewAnswer, *, by: str) -> Gate:
-        """The first answer wins. It counts only for what was shown: another hash is a conflict."""
+    async def answer(self, account_id: str, gate_id: str, new: NewAnswer, *, by: str) -> Gate:
+        """Answer a gate. The first answer wins; it must match the hash of the displayed question."""
         async with self._database.begin() as tx:
             gate, owner = await self._own_gate(tx, account_id, gate_id)
-            _check_answer(gate, given)
-            answer = GateAnswer(option=given.option, comment=given.comment, answered_by=by, answered_at=now())
+            _check_answer(gate, new)
+            answer = GateAnswer(option=new.option, comment=new.comment, answered_by=by, answered_at=now())
             settled = await self._journal.gate_answered(tx, gate, owner, answer)
         if settled is None:
-            raise Conflict("Somebody else answered this a moment ago.")
+            raise Conflict("This question has just been answered by someone else.")
         return settled
 
     async def may_watch(self, account_id: str, run_id: str) -> bool:
@@ -148,7 +148,7 @@ class Runs:
 
     @property
     def executing(self) -> int:
-        """How many runs execute in this process right now."""
+        """Number of runs that execute in this process."""
         return len(self._executor.active)
 
     async def workers(self) -> list[Worker]:
@@ -158,7 +158,7 @@ class Runs:
             return found
         return [
             worker.model_copy(update={"seen_at": now()}) for worker in found
-        ]  # the only one is this process
+        ]  # the only worker is this process
 
     async def count_gates(self, status: GateStatus) -> int:
         async with self._database.read() as tx:
@@ -181,17 +181,15 @@ class Runs:
         return found
 
 
-def _check_answer(gate: Gate, given: NewAnswer) -> None:
+def _check_answer(gate: Gate, new: NewAnswer) -> None:
     if gate.status is GateStatus.ANSWERED:
-        raise Conflict("This was answered already.")
+        raise Conflict("This question has already been answered.")
     if gate.status is not GateStatus.OPEN or (gate.expires_at and gate.expires_at <= now()):
         raise Gone("This question is no longer open.")
-    if given.shown_hash != gate.shown_hash:
-        raise Conflict(
-            "What you were shown is not what is asked now.", hint="Load the gate again and look at it."
-        )
-    if given.option not in {option.id for option in gate.options}:
+    if new.shown_hash != gate.shown_hash:
+        raise Conflict("The question changed since you loaded it.", hint="Reload the gate and review it.")
+    if new.option not in {option.id for option in gate.options}:
         choices = ", ".join(option.id for option in gate.options)
         raise Invalid(
-            f"{given.option!r} is not one of the options.", hint=f"One of: {choices}.", field="option"
+            f"{new.option!r} is not one of the options.", hint=f"One of: {choices}.", field="option"
         )

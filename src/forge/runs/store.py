@@ -1,4 +1,4 @@
-"""The SQL of runs, gates and workers."""
+"""SQL queries of runs, gates and workers."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,13 @@ import sqlalchemy as sa
 from forge.kernel.clock import now
 from forge.runs.models import FINAL, Gate, GateStatus, Run, RunStatus, Worker
 from forge.runs.tables import effects, gates, outcomes, runs, workers
-from forge.store.engine import Tx
-from forge.store.paging import Cursor, newest_first
+from forge.store.database import Tx
+from forge.store.pagination import Cursor, newest_first
 
-LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+SIGNED_OFF = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-# Made once: they are executed at every turn, and making a statement takes longer than executing it. What a run is changed to
-# are the other values that come along.
+# Built once: building these statements takes longer than executing them. Other parameters are changed columns.
 _FIND_RUN = sa.select(runs).where(runs.c.id == sa.bindparam("run_id"))
 _LOCK_RUN = _FIND_RUN.with_for_update()
 _CHANGE_RUN = (
@@ -30,17 +29,17 @@ _CHANGE_OWN_RUN = _CHANGE_RUN.where(runs.c.attempt == sa.bindparam("in_attempt")
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run with whose it is and what it was started with."""
+    """A run with its account and input."""
 
     run: Run
     account_id: str
     input: dict[str, Any]
 
 
-async def insert_run(tx: Tx, run: Run, *, account_id: str, given: dict[str, Any]) -> bool:
-    """False when a run with this id exists already (a repeated start of the same child)."""
+async def insert_run(tx: Tx, run: Run, *, account_id: str, inputs: dict[str, Any]) -> bool:
+    """Insert a run; returns False if its id exists (a repeated start of the same child)."""
     values = run.model_dump(mode="python", exclude={"progress", "error"})
-    return await _insert_once(tx, runs, {**values, "account_id": account_id, "input": given})
+    return await _insert_once(tx, runs, {**values, "account_id": account_id, "input": inputs})
 
 
 async def find_run(tx: Tx, run_id: str, *, lock: bool = False) -> RunRow | None:
@@ -85,15 +84,16 @@ async def count_runs(tx: Tx) -> dict[str, int]:
 async def change_run(
     tx: Tx, run_id: str, allowed: Collection[RunStatus], *, in_attempt: int | None = None, **values: Any
 ) -> RunRow | None:
-    """Change a run that is in one of the `allowed` states; None when it is not (any more).
+    """Change a run that is in one of the `allowed` states; otherwise return None.
 
-    With `in_attempt` only for the worker that took the run up last: one that was held for dead has no say.
+    With `in_attempt`, only the worker that took the run up last may change it, not one that was taken for
+    dead.
     """
-    given: dict[str, Any] = {"run_id": run_id, "allowed": list(allowed), **values}
+    parameters: dict[str, Any] = {"run_id": run_id, "allowed": list(allowed), **values}
     if in_attempt is None:
-        found = await tx.execute(_CHANGE_RUN, given)
+        found = await tx.execute(_CHANGE_RUN, parameters)
     else:
-        found = await tx.execute(_CHANGE_OWN_RUN, given | {"in_attempt": in_attempt})
+        found = await tx.execute(_CHANGE_OWN_RUN, parameters | {"in_attempt": in_attempt})
     row = found.mappings().one_or_none()
     return _run_row(row) if row else None
 
@@ -104,7 +104,7 @@ async def cancelled_among(tx: Tx, run_ids: Collection[str]) -> list[str]:
 
 
 async def finished_before(tx: Tx, moment: datetime, limit: int) -> list[str]:
-    """Not those whose parent still goes on: it may not have read their result yet."""
+    """List old finished runs, except those whose parent is active and may not have read their result."""
     parent = runs.alias("parent")
     is_awaited = sa.exists().where(parent.c.id == runs.c.parent_id, parent.c.status.not_in(list(FINAL)))
     statement = (
@@ -121,13 +121,13 @@ async def delete_runs(tx: Tx, run_ids: Sequence[str]) -> None:
 
 
 async def insert_gate(tx: Tx, gate: Gate, *, account_id: str) -> bool:
-    """False when this gate was opened before (its step is being repeated after a crash)."""
+    """Insert a gate; returns False if it exists (its step is repeated after a crash)."""
     values = gate.model_dump(mode="python", exclude={"answer"})
     return await _insert_once(tx, gates, {**values, "account_id": account_id})
 
 
 async def find_gate(tx: Tx, gate_id: str) -> tuple[Gate, str] | None:
-    """The gate and whose it is."""
+    """Return a gate and its account."""
     row = (await tx.execute(sa.select(gates).where(gates.c.id == gate_id))).mappings().one_or_none()
     return (Gate.model_validate(dict(row)), row["account_id"]) if row else None
 
@@ -159,7 +159,7 @@ async def count_gates(tx: Tx, status: GateStatus) -> int:
 async def settle_gate(
     tx: Tx, gate_id: str, status: GateStatus, answer: dict[str, Any] | None = None
 ) -> Gate | None:
-    """Only an open gate can be settled: the first one wins, None tells the others."""
+    """Settle an open gate; returns None if it is settled already."""
     statement = (
         sa.update(gates)
         .where(gates.c.id == gate_id, gates.c.status == GateStatus.OPEN)
@@ -171,7 +171,7 @@ async def settle_gate(
 
 
 async def claim_effect(tx: Tx, run_id: str, step: int) -> bool:
-    """False when it has happened. Waits for another process that is just at it: only one of them does it."""
+    """Claim an effect; returns False if it was applied. Waits for a concurrent transaction that claims it."""
     statement = tx.insert(effects).values(run_id=run_id, step=step).on_conflict_do_nothing()
     return (await tx.execute(statement.returning(effects.c.step))).one_or_none() is not None
 
@@ -187,7 +187,7 @@ async def record_effect(tx: Tx, run_id: str, step: int, result: Any) -> None:
 
 
 async def save_outcome(tx: Tx, run_id: str, step: int, attempt: int, value: Any) -> bool:
-    """The first one stays: False when there is one already."""
+    """Save an outcome; returns False if there is one already, which is kept."""
     statement = tx.insert(outcomes).values(run_id=run_id, step=step, attempt=attempt, value=value)
     saved = await tx.execute(statement.on_conflict_do_nothing().returning(outcomes.c.step))
     return saved.one_or_none() is not None
@@ -199,7 +199,7 @@ async def forget_outcome(tx: Tx, run_id: str, step: int, attempt: int) -> None:
 
 
 async def find_outcome(tx: Tx, run_id: str, step: int, attempt: int) -> tuple[Any] | None:
-    """In a tuple, because a result may be None."""
+    """Return the outcome in a tuple, because its value may be None."""
     statement = sa.select(outcomes.c.value).where(
         outcomes.c.run_id == run_id, outcomes.c.step == step, outcomes.c.attempt == attempt
     )
@@ -216,8 +216,8 @@ async def insert_worker(tx: Tx, worker_id: str, host: str, pid: int) -> None:
 
 
 async def touch_worker(tx: Tx, worker_id: str) -> tuple[datetime, datetime] | None:
-    """When it was seen before, and now, by the database's clock; None when the lease was taken away: others hold us
-    for dead."""
+    """Renew the lease. Returns the previous and the current time by the clock of the database, or None if
+    the lease was removed because other workers took this one for dead."""
     own = workers.c.id == worker_id
     before = (
         await tx.execute(sa.select(workers.c.seen_at).where(own).with_for_update())
@@ -229,20 +229,20 @@ async def touch_worker(tx: Tx, worker_id: str) -> tuple[datetime, datetime] | No
 
 
 async def expire_worker(tx: Tx, worker_id: str) -> None:
-    await tx.execute(sa.update(workers).where(workers.c.id == worker_id).values(seen_at=LONG_AGO))
+    await tx.execute(sa.update(workers).where(workers.c.id == worker_id).values(seen_at=SIGNED_OFF))
 
 
 async def list_workers(tx: Tx) -> list[Worker]:
-    """Those that have not said goodbye."""
-    statement = sa.select(workers).where(workers.c.seen_at > LONG_AGO).order_by(workers.c.started_at)
+    """List workers that have not signed off."""
+    statement = sa.select(workers).where(workers.c.seen_at > SIGNED_OFF).order_by(workers.c.started_at)
     found = await tx.execute(statement)
     return [Worker.model_validate(dict(row)) for row in found.mappings()]
 
 
 async def silent_workers(tx: Tx, at: datetime | None, lease: timedelta) -> list[str]:
-    """Workers that said goodbye; with the time of the database's clock (machines may disagree) also those whose lease
-    is over: those from later spoke last before it was set back."""
-    is_gone = workers.c.seen_at <= LONG_AGO
+    """List workers that signed off and, if `at` (the time of the database) is passed, those with an
+    expired lease. A time in the future means that the clock was set back after their last renewal."""
+    is_gone = workers.c.seen_at <= SIGNED_OFF
     if at is not None:
         is_gone |= sa.not_(workers.c.seen_at.between(at - lease, at + lease))
     return list((await tx.execute(sa.select(workers.c.id).where(is_gone))).scalars())
@@ -258,8 +258,8 @@ def _database_time(tx: Tx) -> Any:
 
 def _run_row(row: sa.RowMapping) -> RunRow:
     values = dict(row)
-    account_id, given = values.pop("account_id"), values.pop("input")
-    return RunRow(Run.model_validate(values), account_id, given)
+    account_id, inputs = values.pop("account_id"), values.pop("input")
+    return RunRow(Run.model_validate(values), account_id, inputs)
 
 
 async def _insert_once(tx: Tx, table: sa.Table, values: dict[str, Any]) -> bool:

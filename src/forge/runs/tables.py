@@ -1,4 +1,4 @@
-"""Tables of the run engine. The journal of finished steps is DBOS's own and not repeated here."""
+"""Tables of runs, gates and workers. The journal of finished steps is in the tables of DBOS."""
 
 import sqlalchemy as sa
 
@@ -52,7 +52,8 @@ effects = sa.Table(
     sa.Column("step", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("result", Json),
 )
-"""Database effects of a run that have happened: written in their own transaction, so each happens once."""
+"""Database effects of a run that have been applied, recorded in the same transaction, so each happens
+once."""
 
 outcomes = sa.Table(
     "run_outcomes",
@@ -62,7 +63,7 @@ outcomes = sa.Table(
     sa.Column("attempt", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("value", Json),
 )
-"""Results that were told to the log but may not have reached the engine's journal before their process died."""
+"""Results published in the event log that may be missing in the journal of the engine after a crash."""
 
 workers = sa.Table(
     "workers",

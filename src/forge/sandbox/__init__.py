@@ -1,1 +1,1 @@
-"""The only door to a process: argv in, a bounded and isolated command out, never a shell."""
+"""Runs commands isolated and with resource limits, without a shell."""

@@ -1,4 +1,4 @@
-"""What a command may do, what became of it, and how well it was locked in."""
+"""Models of commands, limits, outcomes and isolation levels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 PROTECTED = (".git",)
-"""Names in a work tree that outlive the command and are read by programs outside the sandbox."""
+"""Names in a work tree that programs outside the sandbox read and trust later."""
 
 
 class Level(StrEnum):
-    """How much a command is kept away from everything that is not its own."""
+    """How well a command is isolated."""
 
     ISOLATED = "isolated"
     PARTIAL = "partial"
@@ -26,7 +26,7 @@ class Level(StrEnum):
 class Network(StrEnum):
     NONE = "none"
     REGISTRY = "registry"
-    """Packages may be fetched, through the read-only gateway; nothing else."""
+    """Only packages may be fetched, through the read-only gateway."""
 
 
 class End(StrEnum):
@@ -34,7 +34,7 @@ class End(StrEnum):
 
     EXITED = "exited"
     NOT_STARTED = "not_started"
-    """The program is not there, or cannot be executed; `stderr` says why."""
+    """The program does not exist or cannot be executed; see `stderr`."""
     TIMEOUT = "timeout"
     CPU = "cpu"
     MEMORY = "memory"
@@ -46,19 +46,19 @@ class End(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """The most a command, with all it starts, may take."""
+    """Resource limits of a command with all its processes."""
 
     timeout_s: float = 60.0
     memory_bytes: int = 1 << 30
     processes: int = 128
-    """Threads count too."""
+    """Includes threads."""
     file_bytes: int = 256 << 20
     disk_bytes: int = 512 << 20
-    """Growth of the work tree and other writable folders, together."""
+    """Total growth of the work tree and other writable folders."""
     inodes: int = 20_000
     open_files: int = 1024
     cpu_s: int = 300
-    """Of one process."""
+    """Per process."""
     tmp_bytes: int = 128 << 20
     stdout_bytes: int = 50_000
     stderr_bytes: int = 10_000
@@ -70,23 +70,23 @@ def _no_env() -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class Command:
-    """A program with its arguments, never a line for a shell."""
+    """A program with arguments, run without a shell."""
 
     argv: tuple[str, ...]
     workdir: Path
     limits: Limits = Limits()
     network: Network = Network.NONE
     env: Mapping[str, str] = field(default_factory=_no_env)
-    """All it gets besides a few fixed variables; nothing is inherited."""
+    """Variables besides a few fixed ones; nothing is inherited."""
     read_only: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     protected: tuple[str, ...] = PROTECTED
-    """Relative names in the work tree that stay as they are, and absent if they are absent."""
+    """Relative names in the work tree that cannot be changed, nor created if absent."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What was written: the beginning and the end of it, when it was too much."""
+    """Captured output; only its beginning and end if it exceeds the limit."""
 
     text: str
     total_bytes: int
@@ -96,7 +96,7 @@ class Output:
 @dataclass(frozen=True)
 class Outcome:
     exit_code: int | None
-    """None when it was stopped, or never started."""
+    """None if the command was stopped or not started."""
     end: End
     stdout: Output
     stderr: Output
@@ -104,16 +104,16 @@ class Outcome:
     level: Level
     backend: str
     fetched: tuple[str, ...] = ()
-    """What was downloaded through the registry gateway, in order."""
+    """Files downloaded through the registry gateway, in order."""
 
 
 class Guarantee(StrEnum):
-    """What the self-test tries to break; a report says which attempts failed."""
+    """Guarantees that the isolation check tries to break."""
 
     READS = "reads"
     WRITES = "writes"
     METADATA = "metadata"
-    """Modes and times of files outside."""
+    """Modes and times of files outside the sandbox."""
     PROTECTED = "protected"
     NETWORK = "network"
     LOCAL_SOCKETS = "local_sockets"
@@ -124,7 +124,7 @@ class Guarantee(StrEnum):
 
 
 class Refused(BaseModel):
-    """A back end that was tried and not taken."""
+    """A backend that was tried and not selected."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -133,7 +133,7 @@ class Refused(BaseModel):
 
 
 class SandboxReport(BaseModel):
-    """What commands run in here, as observed and not as promised."""
+    """The selected backend and the guarantees that were observed to hold."""
 
     model_config = ConfigDict(frozen=True)
 

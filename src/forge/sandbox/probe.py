@@ -1,6 +1,6 @@
-"""Runs inside a sandbox and tries to get out; run by path with nothing but the standard library.
+"""Run inside a sandbox and try to escape. Started as text with the standard library only.
 
-It does not judge: whoever set the traps outside looks at which of them were touched.
+The probe does not judge: the isolation check outside evaluates which traps were touched.
 """
 
 import json
@@ -19,7 +19,7 @@ HOLD_S = 60
 
 def main(traps: dict[str, Any]) -> None:
     attempts: list[Callable[[], object]] = [
-        lambda: print(Path(traps["secret"]).read_text()),  # noqa: T201  # the way out of here
+        lambda: print(Path(traps["secret"]).read_text()),  # noqa: T201  # how results leave the sandbox
         lambda: Path(traps["outside"], "written").write_text("x"),
         lambda: Path(traps["secret"]).chmod(0o644),
         lambda: os.utime(traps["secret"], (0, 0)),
@@ -32,12 +32,12 @@ def main(traps: dict[str, Any]) -> None:
         lambda: print("\n".join(_environments())),  # noqa: T201
         lambda: print("\n".join(_command_lines())),  # noqa: T201
         lambda: os.kill(traps["decoy"], signal.SIGTERM),
-        lambda: _leave_somebody_behind(Path("held")),
+        lambda: _leave_daemon(Path("held")),
     ]
     for attempt in attempts:
         try:
             attempt()
-        except Exception as error:  # noqa: BLE001  # what stopped it is of no interest
+        except Exception as error:  # noqa: BLE001  # the reason is irrelevant
             print("stopped:", error, file=sys.stderr)  # noqa: T201
     print("tried")  # noqa: T201
 
@@ -70,15 +70,15 @@ def _read_all(name: str) -> Iterator[str]:
             continue
 
 
-def _leave_somebody_behind(held: Path) -> None:
-    """A daemon that holds a lock for as long as it lives."""
+def _leave_daemon(held: Path) -> None:
+    """Start a daemon that holds a lock while it lives."""
     import fcntl
     import time
 
-    told, tell = os.pipe()
+    started_reader, started_writer = os.pipe()
     if os.fork():
-        os.close(tell)
-        os.read(told, 1)
+        os.close(started_writer)
+        os.read(started_reader, 1)
         return
     os.setsid()
     if os.fork():
@@ -88,7 +88,7 @@ def _leave_somebody_behind(held: Path) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nowhere, fd)
-    os.write(tell, b".")
+    os.write(started_writer, b".")
     time.sleep(HOLD_S)
     os._exit(0)
 

@@ -1,7 +1,7 @@
-"""Where this machine's programs for projects are: Python, Node.js and git, for commands to find and read.
+"""Find the installations of Python, Node.js and git that commands may use.
 
-Programs below /usr are in every sandbox. Others live in homes (pyenv, nvm, uv) or /opt; then exactly the folder of
-that installation is opened, never one that also holds something else.
+Programs below /usr are in every sandbox. Of others, in homes (pyenv, nvm, uv) or /opt, exactly the folder of
+the installation is made readable, never one that contains anything else.
 """
 
 import shutil
@@ -10,26 +10,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge.sandbox.environment import PATH
+from forge.sandbox.process.child_process import PATH
 
 PROGRAMS = ("node", "git")
-ALWAYS_THERE = (Path("/usr"), Path("/bin"), Path("/sbin"))
-MARKS = ("lib", "include", "share")
+SYSTEM_ROOTS = (Path("/usr"), Path("/bin"), Path("/sbin"))
+INSTALLATION_FOLDERS = ("lib", "include", "share")
 
 
 @dataclass(frozen=True)
 class Toolchain:
     path: str
-    """For the variable PATH."""
+    """Value of PATH."""
     read_only: tuple[Path, ...]
 
 
 def toolchain(hidden: Iterable[Path] = ()) -> Toolchain:
-    """Nothing that holds a `hidden` path (the data directory) is opened, nor anybody's home."""
+    """Find the installations; folders that contain a `hidden` path or a home directory are left out."""
     closed = [Path.home(), Path.home() / ".local", *(path.resolve() for path in hidden)]
     roots: list[Path] = []
     for root in (Path(sys.base_prefix).resolve(), *_roots_of(PROGRAMS)):
-        is_there = any(root.is_relative_to(there) for there in ALWAYS_THERE)
+        is_there = any(root.is_relative_to(there) for there in SYSTEM_ROOTS)
         if root not in roots and not is_there and not any(path.is_relative_to(root) for path in closed):
             roots.append(root)
     bins = [str(root / "bin") for root in roots]
@@ -45,4 +45,4 @@ def _roots_of(programs: Iterable[str]) -> Iterable[Path]:
 
 
 def _is_an_installation(root: Path) -> bool:
-    return any((root / mark).is_dir() for mark in MARKS)
+    return any((root / mark).is_dir() for mark in INSTALLATION_FOLDERS)

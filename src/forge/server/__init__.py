@@ -1,1 +1,1 @@
-"""Forge as a process: serving, working, and looking after itself."""
+"""The server and worker processes, `forge status` and `forge doctor`."""

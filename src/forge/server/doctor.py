@@ -1,4 +1,4 @@
-"""`forge doctor`: looks at everything Forge needs, says what it found and what to do about it."""
+"""`forge doctor`: check everything Forge needs and advise on problems."""
 
 from collections import Counter
 from datetime import timedelta
@@ -9,18 +9,25 @@ from rich.table import Table
 from rich.text import Text
 
 from forge.config import load_settings
-from forge.server.checks.audit_checks import check_audit_checks
-from forge.server.checks.check import Check, CheckFunction, CheckStatus, Situation, look_around
-from forge.server.checks.clock import check_clock
-from forge.server.checks.data_dir import check_data_dir, check_disk
-from forge.server.checks.database import check_database
-from forge.server.checks.deep import Say, check_deeply
-from forge.server.checks.git import check_git
-from forge.server.checks.interpreter import check_python, check_sqlite
-from forge.server.checks.model_keys import check_model_keys
-from forge.server.checks.network import check_port, check_server
-from forge.server.checks.sandbox import check_sandbox
-from forge.server.checks.web_app import check_web_app
+from forge.server.checks.check import Check, CheckFunction, CheckStatus, Situation, open_situation
+from forge.server.checks.host import (
+    check_clock,
+    check_data_dir,
+    check_disk,
+    check_git,
+    check_python,
+    check_sqlite,
+    check_web_app,
+)
+from forge.server.checks.self_test import ReportProgress, run_self_test
+from forge.server.checks.services import (
+    check_audit_checks,
+    check_database,
+    check_model_keys,
+    check_port,
+    check_sandbox,
+    check_server,
+)
 from forge.terminal.options import json_option
 from forge.terminal.output import console, dot, print_json, words, working
 from forge.terminal.text import clean, duration
@@ -48,13 +55,13 @@ class Report(BaseModel):
 
 
 @click.command()
-@click.option("--deep", is_flag=True, help="Also have the running server prove itself with a self-test run.")
+@click.option("--deep", is_flag=True, help="Also start a self-test run on the running server.")
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, deep: bool, as_json: bool) -> None:
-    """Check this machine and say what to do about each problem. Exit code 1 when something is bad."""
-    with working("Looking around …") as say, look_around(load_settings()) as situation:
-        checks = _examine(situation, say, deep=deep)
+    """Check this machine and show how to fix each problem. Exit code 1 if a check is bad."""
+    with working("Checking …") as report_progress, open_situation(load_settings()) as situation:
+        checks = _run_checks(situation, report_progress, deep=deep)
     report = Report(ok=all(check.status is not CheckStatus.BAD for check in checks), checks=checks)
     if as_json:
         print_json(report)
@@ -63,13 +70,13 @@ def doctor(ctx: click.Context, deep: bool, as_json: bool) -> None:
     ctx.exit(0 if report.ok else 1)
 
 
-def _examine(situation: Situation, say: Say, *, deep: bool) -> list[Check]:
+def _run_checks(situation: Situation, report_progress: ReportProgress, *, deep: bool) -> list[Check]:
     checks: list[Check] = []
     for check in CHECKS:
-        say(f"Checking {check.__name__.removeprefix('check_').replace('_', ' ')} …")
+        report_progress(f"Checking {check.__name__.removeprefix('check_').replace('_', ' ')} …")
         checks.append(check(situation))
     if deep:
-        checks += check_deeply(situation.server.client if situation.server else None, say)
+        checks += run_self_test(situation.server.client if situation.server else None, report_progress)
     return checks
 
 
@@ -97,7 +104,7 @@ def _finding(check: Check) -> Text:
 def _summary(report: Report) -> Text:
     counts = Counter(check.status for check in report.checks)
     if bad := counts[CheckStatus.BAD]:
-        return Text(f"\nBad: {bad} of {len(report.checks)} checks.", "red")
+        return Text(f"\nFailed: {bad} of {len(report.checks)} checks.", "red")
     if warned := counts[CheckStatus.WARN]:
-        return Text(f"\nForge works here. Could be better: {warned} of {len(report.checks)}.", "yellow")
-    return Text("\nAll is well.", "green")
+        return Text(f"\nForge works here, with warnings: {warned} of {len(report.checks)} checks.", "yellow")
+    return Text("\nAll checks passed.", "green")

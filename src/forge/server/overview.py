@@ -26,7 +26,7 @@ def look() -> Overview:
     with connect() as client:
         status = client.get("/status", Status)
         gates = client.pages("/gates", Gate, COUNTED, {"status": GateStatus.OPEN.value})
-        return Overview(url=client.place.url, status=status, open_gates=sum(1 for _ in gates))
+        return Overview(url=client.location.url, status=status, open_gates=sum(1 for _ in gates))
 
 
 def overview_page(seen: Overview) -> Table:

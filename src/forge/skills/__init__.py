@@ -1,1 +1,1 @@
-"""Skills: folders under the Agent Skills standard, kept in one library that bots take theirs from."""
+"""Skills in the Agent Skills format, stored in one library and used by bots."""

@@ -1,29 +1,30 @@
-"""What a run of a skill may take, and what became of it."""
+"""Limits, programs and results of skill runs."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from forge.skills.models import Tier
+from forge.errors import Invalid
+from forge.skills.models import SkillKind, Tier
 
 MB = 1 << 20
 MAX_INPUT = 1 * MB
-"""Characters of the JSON that goes in."""
+"""Characters of the input JSON."""
 MAX_OUTPUT = 4 * MB
-"""Characters of the JSON that comes out."""
+"""Characters of the output JSON."""
 
 
 @dataclass(frozen=True)
 class RunLimits:
     memory_bytes: int
-    """On top of what the runtime of its language takes before the first line."""
+    """In addition to what the language runtime itself uses."""
     fuel: int
-    """Instructions of WebAssembly, about one each."""
+    """Number of WebAssembly instructions, approximately."""
     seconds: float
-    """On the wall, what the host does for it included."""
+    """Wall time, including host calls."""
 
 
 LIMITS: Mapping[Tier, RunLimits] = {
@@ -39,56 +40,56 @@ class RunEnd(StrEnum):
     RUNNING = "running"
     DONE = "done"
     RAISED = "raised"
-    """The skill failed by itself: an error it did not catch."""
+    """The skill raised an error it did not catch."""
     REFUSED = "refused"
-    """It reached for what nobody granted; that ends it at once."""
+    """It used a capability that is not granted."""
     FUEL = "fuel"
     MEMORY = "memory"
     TIME = "time"
     STACK = "stack"
     OUTPUT = "output"
-    """What it gave is no JSON, or too much of it."""
+    """Its output is not JSON, or too large."""
     UNUSABLE = "unusable"
-    """Its source cannot be read, or there is no `run` in it."""
+    """Its source cannot be parsed, or has no `run`."""
     CRASHED = "crashed"
-    """The process it ran in ended, or Forge itself did."""
+    """Its process died, or Forge itself was stopped."""
 
 
 class Language(StrEnum):
     JS = "js"
     PY = "py"
     WASM = "wasm"
-    """A component somebody compiled: it exports `run: func(input: string) -> result<string, string>`."""
+    """A compiled component that exports `run: func(input: string) -> result<string, string>`."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A script, as it lies in its folder."""
+    """The source of a script."""
 
     language: Language
     source: bytes
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A run that is over. Whatever a skill does is an end, never an exception."""
+class RunOutcome:
+    """The result of a run. Failures of the skill are results, never exceptions."""
 
     end: RunEnd
     output: JsonValue = None
     error: str = ""
-    """In words for the person who ran it; the skill's own message when it raised."""
+    """Message for the person who ran it; the skill's own message if it raised."""
     fuel: int | None = None
     memory_bytes: int | None = None
-    """The most it had, on top of the runtime's own. None where it cannot be measured."""
+    """Peak memory, in addition to the runtime's own. None if it cannot be measured."""
     duration_ms: float = 0.0
 
 
 class HostError(Exception):
-    """Told to the skill as an error it may catch: a file that is not there, a host that is not on the list."""
+    """An error the skill may catch: a missing file, a host that is not granted."""
 
 
 class HostRefusal(Exception):
-    """The capability was never granted: the run ends with REFUSED, whatever the skill does."""
+    """The capability is not granted: the run ends with REFUSED, and the skill cannot catch it."""
 
 
 HostCall = Callable[[str, dict[str, Any]], Awaitable[JsonValue]]
@@ -96,9 +97,54 @@ HostCall = Callable[[str, dict[str, Any]], Awaitable[JsonValue]]
 
 
 class LogLine(BaseModel):
-    """What a skill wrote with `log`."""
+    """A line a skill wrote with `log`."""
 
     model_config = ConfigDict(frozen=True)
 
     level: str
     message: str
+
+
+SCRIPTS: Mapping[str, Language] = {
+    "skill.js": Language.JS,
+    "skill.py": Language.PY,
+    "skill.wasm": Language.WASM,
+}
+"""Files at the root of the folder."""
+PROGRAMS = ("scripts/run.py", "scripts/run.sh", "scripts/run.js")
+ENTRY_FILES: Mapping[SkillKind, tuple[str, ...]] = {
+    SkillKind.PROMPT: (),
+    SkillKind.SCRIPT: tuple(SCRIPTS),
+    SkillKind.LOCAL: PROGRAMS,
+}
+
+
+def find_entry_files(kind: SkillKind, paths: Collection[str]) -> list[str]:
+    """Return the files that could run; a valid skill has one, instructions have none."""
+    return [path for path in ENTRY_FILES[kind] if path in paths]
+
+
+def entry_file(kind: SkillKind, paths: Collection[str], name: str) -> str:
+    """Return the file that runs. Raises Invalid unless there is exactly one."""
+    found = find_entry_files(kind, paths)
+    if len(found) == 1:
+        return found[0]
+    if not ENTRY_FILES[kind]:
+        raise Invalid(f"The skill {name} consists of instructions; it has nothing to run.")
+    if found:
+        message = f"The skill {name} has more than one file to run: {' and '.join(found)}."
+        raise Invalid(message, hint="Keep one, and rename or remove the others.")
+    choice = f"{', '.join(ENTRY_FILES[kind][:-1])} or {ENTRY_FILES[kind][-1]}"
+    raise Invalid(f"The skill {name} has nothing to run: it needs a {choice}.", hint=_ENTRY_HINTS[kind])
+
+
+def program_of(files: Mapping[str, bytes], name: str) -> Program:
+    """Return the program of a script. Raises Invalid as `entry_file` does."""
+    entry = entry_file(SkillKind.SCRIPT, files, name)
+    return Program(SCRIPTS[entry], files[entry])
+
+
+_ENTRY_HINTS: Mapping[SkillKind, str] = {
+    SkillKind.SCRIPT: "A script defines `run(input)`. Instructions alone are `forge-kind: prompt`.",
+    SkillKind.LOCAL: "A program reads JSON and writes JSON. Instructions alone are `forge-kind: prompt`.",
+}

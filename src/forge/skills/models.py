@@ -1,10 +1,10 @@
-"""Skills as people and clients see them."""
+"""Models of skills: manifest, capabilities, grants, files and test cases."""
 
 import re
 from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -16,7 +16,7 @@ SKILL_NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 MAX_DESCRIPTION = 1024
 
 SkillName = Annotated[str, Field(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME)]
-"""Also the name of its folder."""
+"""The folder of the skill has the same name."""
 SkillDescription = Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION), NOT_BLANK, NO_NUL]
 
 
@@ -39,13 +39,13 @@ class SkillKind(StrEnum):
     PROMPT = "prompt"
     """Instructions a bot follows."""
     SCRIPT = "script"
-    """Plain source, run where it can touch nothing: JSON in, JSON out."""
+    """Source code that runs in WebAssembly: JSON in, JSON out."""
     LOCAL = "local"
     """A program on this machine, run in the process sandbox."""
 
 
 class Capability(StrEnum):
-    """What a skill may ask for; each is granted by a person, one by one."""
+    """A permission a skill can request; a person grants each one separately."""
 
     READ_FILE = "read_file"
     WRITE_FILE = "write_file"
@@ -60,39 +60,39 @@ class Capability(StrEnum):
 
 
 class Tier(StrEnum):
-    """How far a skill is trusted. Said by whoever installs it, never by the skill."""
+    """How far a skill is trusted. Set by the person who installs it, never by the skill."""
 
     UNTRUSTED = "untrusted"
     VERIFIED = "verified"
-    """Somebody has read it."""
+    """A person has reviewed it."""
     LOCAL = "local"
-    """Your own. Programs run at this tier only."""
+    """Your own skill. Programs run only at this tier."""
 
 
 class Scope(BaseModel):
-    """How far a grant goes. What is empty is not covered, but files: those of the skill's own folder always are."""
+    """What a grant covers. An empty list covers nothing, except that a skill can always use its own folder."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     hosts: Annotated[list[Host], Field(max_length=50)] = []
-    """Of http_get and http_post: `api.example.com`, `*.example.com`, `example.com:8443`, or `*` for all public ones."""
+    """For http_get and http_post: `api.example.com`, `*.example.com`, `example.com:8443`, or `*` for all public hosts."""
     roots: Annotated[list[Root], Field(max_length=20)] = []
-    """Of read_file and write_file: folders on the machine of the server."""
+    """For read_file and write_file: folders on the server."""
     names: Annotated[list[EntryName], Field(max_length=50)] = []
-    """Of read_env, get_secret and exec_command: variables, secrets, programs."""
+    """For read_env, get_secret and exec_command: variables, secrets, programs."""
 
 
 class GrantWish(BaseModel):
-    """One capability somebody allows, and how far."""
+    """A capability to grant, and its scope."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     capability: Capability
-    scope: Scope = Field(default=Scope(), description="Left out: as far as the skill asks.")
+    scope: Scope = Field(default=Scope(), description="Default: the scope the skill requests.")
 
 
 class Grant(GrantWish):
-    """One that was given. It holds for the folder as it was then: an edited skill has to be granted again."""
+    """A granted capability. It is bound to the hash of the folder: an edited skill has to be granted again."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -102,7 +102,7 @@ class Grant(GrantWish):
 
 
 class SkillProblem(BaseModel):
-    """What is wrong in a SKILL.md, and where. Lines count from 1."""
+    """A problem in a skill. Line numbers start at 1."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -112,18 +112,18 @@ class SkillProblem(BaseModel):
     is_warning: bool = False
 
     @property
-    def said(self) -> str:
-        """`line 4: …`"""
+    def located_message(self) -> str:
+        """Return the message with its line: `line 4: …`."""
         return f"line {self.line}: {self.message}" if self.line else self.message
 
 
-def first_mistake(problems: Iterable[SkillProblem]) -> SkillProblem | None:
-    """What a skill cannot be used with."""
+def first_error(problems: Iterable[SkillProblem]) -> SkillProblem | None:
+    """Return the first problem that makes the skill unusable."""
     return next((problem for problem in problems if not problem.is_warning), None)
 
 
 class Manifest(BaseModel):
-    """The front matter of `SKILL.md`: six fields of the standard; what is ours lies in `metadata`, as texts."""
+    """The front matter of `SKILL.md`: the six standard fields. Forge's own values are strings in `metadata`."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -136,7 +136,7 @@ class Manifest(BaseModel):
 
     @property
     def kind(self) -> SkillKind:
-        """What it says it is; a skill that says nothing is instructions."""
+        """The declared kind; PROMPT by default."""
         said = self.metadata.get("forge-kind", "")
         return SkillKind(said) if said in set(SkillKind) else SkillKind.PROMPT
 
@@ -146,7 +146,7 @@ class Manifest(BaseModel):
 
     @property
     def capabilities(self) -> list[Capability]:
-        """Asked for, not granted. What is not known is not asked for."""
+        """The requested capabilities. Unknown names are ignored."""
         asked = self.metadata.get("forge-capabilities", "").split()
         return [one for one in Capability if one in asked]
 
@@ -157,12 +157,12 @@ class Manifest(BaseModel):
 
     @property
     def hosts(self) -> list[str]:
-        """It wants to reach."""
+        """Hosts the skill wants to reach."""
         return self._words("forge-hosts")
 
     @property
     def env(self) -> list[str]:
-        """Variables it wants to read."""
+        """Environment variables the skill wants to read."""
         return self._words("forge-env")
 
     @property
@@ -171,17 +171,17 @@ class Manifest(BaseModel):
 
     @property
     def commands(self) -> list[str]:
-        """Programs it wants to start."""
+        """Programs the skill wants to run."""
         return self._words("forge-commands")
 
     @property
     def files(self) -> list[str]:
-        """Folders outside of its own that it wants to get at."""
+        """Folders outside its own that the skill wants to use."""
         return self._words("forge-files")
 
     @property
     def dependencies(self) -> list[str]:
-        """Each a name, or `name@range`."""
+        """Required skills, each `name` or `name@range`."""
         return self._words("forge-dependencies")
 
     @property
@@ -190,11 +190,11 @@ class Manifest(BaseModel):
 
     @property
     def parents(self) -> list[str]:
-        """Each a name, or `name@range`; the first counts first."""
+        """Skills to inherit from, each `name` or `name@range`, in order of precedence."""
         return self._words("forge-parents")
 
     def _words(self, key: str) -> list[str]:
-        """Each once, as it was written."""
+        """Split a metadata value into words, without duplicates."""
         return list(dict.fromkeys(self.metadata.get(key, "").split()))
 
 
@@ -206,17 +206,17 @@ class SkillSource(StrEnum):
 
 
 class Skill(BaseModel):
-    """A skill that can be read."""
+    """A skill whose SKILL.md is valid."""
 
     manifest: Manifest
     body: str
     source: SkillSource
     files: list[str]
-    """Beside SKILL.md, sorted."""
+    """Paths of the other files, sorted."""
 
 
 class SkillOffer(BaseModel):
-    """A skill that suits what somebody is making, and why."""
+    """A suggested skill, with the reason."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -228,7 +228,7 @@ class SkillOffer(BaseModel):
 
 
 class SkillFiles(BaseModel):
-    """A whole skill, as it would lie in its folder: names relative to it, with forward slashes."""
+    """The text files of a skill by path, relative to its folder, with forward slashes."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -237,7 +237,7 @@ class SkillFiles(BaseModel):
 
 
 class SkillCase(BaseModel):
-    """A test of a skill that runs: `tests/<name>.json`. What comes out must hold all that is expected, and may hold more."""
+    """A test of a script or program, in `tests/<name>.json`. The output must contain `expect` and may contain more."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -247,27 +247,87 @@ class SkillCase(BaseModel):
 
 
 class Case(BaseModel):
-    """One line of a test report."""
+    """The result of one test case."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
     passed: bool
     detail: str = ""
-    """What came out instead, or what went wrong."""
+    """The difference from the expected output, or the error."""
 
 
 class TrialReport(BaseModel):
-    """What became of a skill's own test, in the sandbox."""
+    """The result of running a skill's own tests."""
 
     model_config = ConfigDict(frozen=True)
 
     ran: bool
-    """False for instructions: there is nothing to execute, only to check."""
+    """False for instructions, which are only validated."""
     passed: bool
     cases: list[Case] = []
     sandbox: str = ""
-    """The level it ran at."""
+    """The sandbox level it ran at."""
     duration_ms: int = 0
     output: str = ""
-    """The end of what it wrote, when it failed."""
+    """The end of its output if a case failed."""
+
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Address = Annotated[str, Field(min_length=1, max_length=2000), NO_NUL]
+SourcePath = Annotated[str, Field(max_length=1000), NO_NUL]
+
+
+class _Source(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class OwnSource(_Source):
+    """Created here: by hand, in the editor or in an interview; or a folder copied into the library."""
+
+    type: Literal["own"] = "own"
+
+
+class StarterSource(_Source):
+    """Comes with Forge."""
+
+    type: Literal["starter"] = "starter"
+
+
+class FolderSource(_Source):
+    """A folder on the machine of the person who installed it; the server cannot fetch it again."""
+
+    type: Literal["folder"] = "folder"
+    path: SourcePath
+
+
+class ZipSource(_Source):
+    type: Literal["zip"] = "zip"
+    name: Annotated[str, Field(max_length=255), NO_NUL]
+    """File name of the archive."""
+    sha256: Sha256
+
+
+class GitSource(_Source):
+    type: Literal["git"] = "git"
+    url: Address
+    ref: Annotated[str, Field(max_length=200), NO_NUL] | None = None
+    """A branch, tag or commit; None for the repository's default branch."""
+    path: SourcePath = ""
+    """The skill's folder in the repository; empty when the repository is the skill."""
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")] | None = None
+    """The installed commit."""
+
+
+class RegistrySource(_Source):
+    type: Literal["registry"] = "registry"
+    registry: Annotated[str, Field(max_length=64)]
+    name: Annotated[str, Field(max_length=64)]
+    version: Annotated[str, Field(max_length=64)]
+    sha256: Sha256 | None = None
+
+
+Origin = Annotated[
+    OwnSource | StarterSource | FolderSource | ZipSource | GitSource | RegistrySource,
+    Field(discriminator="type"),
+]

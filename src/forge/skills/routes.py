@@ -1,4 +1,4 @@
-"""The HTTP of skills. Translates only."""
+"""HTTP routes of the skill library."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 
 from forge.http.caller import Admin, Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.paging import CursorParam, Limit
+from forge.http.parameters import CursorParam, Limit
 from forge.skills.models import (
     MAX_SKILL_NAME,
     SKILL_NAME_PATTERN,
@@ -37,7 +37,9 @@ from forge.skills.views import (
 
 router = APIRouter(prefix="/api/v1/skills", tags=["skills"])
 
-Name = Annotated[str, Path(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME, description="Of a skill.")]
+Name = Annotated[
+    str, Path(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME, description="Name of the skill.")
+]
 
 
 def _skills(request: Request) -> Skills:
@@ -57,9 +59,9 @@ async def list_skills(
     kind: Annotated[SkillKind | None, Query()] = None,
     tier: Annotated[Tier | None, Query()] = None,
     state: Annotated[SkillState | None, Query()] = None,
-    capability: Annotated[Capability | None, Query(description="That it asks for.")] = None,
+    capability: Annotated[Capability | None, Query(description="A requested capability.")] = None,
 ) -> Envelope[list[SkillCard]]:
-    """All there are, those that cannot be read included."""
+    """List all skills, including those that cannot be read."""
     found = await skills.find_all(
         caller.account_id, words=q, kind=kind, tier=tier, state=state, capability=capability
     )
@@ -68,25 +70,25 @@ async def list_skills(
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 async def create_skill(caller: Writer, body: NewSkill, skills: Service) -> Envelope[SkillDetail]:
-    """Your own: it gets the tier local, and nothing it asks for is granted."""
+    """Create a skill of your own. It gets the tier `local` and no grants."""
     return reply(await skills.create(caller.account_id, body))
 
 
 @router.post("/frame")
 async def frame_skill(caller: Reader, body: NewFrame, skills: Service) -> Envelope[SkillFiles]:
-    """Files to begin with: what is there runs and passes its tests. Nothing is saved."""
-    return reply(skills.frame(body))
+    """Generate initial files that run and pass their tests. Nothing is saved."""
+    return reply(skills.generate(body))
 
 
 @router.post("/validate")
 async def validate_skill(caller: Reader, body: NewSkill, skills: Service) -> Envelope[Validation]:
-    """What is wrong with these files, with lines. Nothing is saved or executed."""
+    """Report the problems in these files, with line numbers. Nothing is saved or executed."""
     return reply(await skills.validate(body))
 
 
 @router.post("/try")
 async def try_skill(caller: Writer, body: TryWish, skills: Service) -> Envelope[SkillRan]:
-    """Run a script that is not saved: with the limits of an untrusted skill, and nothing granted but `log` and `kv`."""
+    """Run a script without saving it, with the limits of an untrusted skill and only `log` and a temporary `kv`."""
     return reply(await skills.try_out(body, by=caller.name))
 
 
@@ -97,7 +99,7 @@ async def get_skill(caller: Reader, name: Name, skills: Service) -> Envelope[Ski
 
 @router.put("/{name}")
 async def save_skill(caller: Writer, name: Name, body: SkillEdit, skills: Service) -> Envelope[SkillDetail]:
-    """Its text files. What was granted no longer counts: the skill is another now."""
+    """Replace the text files. Existing grants lose their effect, because the skill has changed."""
     return reply(await skills.save(caller.account_id, name, body))
 
 
@@ -106,9 +108,9 @@ async def remove_skill(
     caller: Writer,
     name: Name,
     skills: Service,
-    force: Annotated[bool, Query(description="Even though bots or other skills need it.")] = False,
+    force: Annotated[bool, Query(description="Remove it even if bots or other skills need it.")] = False,
 ) -> Envelope[SkillCard]:
-    """For good, with what it was granted and what it kept. The log of its runs stays."""
+    """Delete the skill with its grants and stored values. The log of its runs is kept."""
     return reply(await skills.remove(caller.account_id, name, force=force))
 
 
@@ -123,7 +125,7 @@ async def get_skill_file(caller: Reader, name: Name, path: str, skills: Service)
     responses={200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}},
 )
 async def export_skill(caller: Reader, name: Name, skills: Service) -> Response:
-    """A zip that any client of the standard takes."""
+    """Download the skill as a zip, in the format of the standard."""
     data = await skills.export(name)
     headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
     return Response(data, media_type="application/zip", headers=headers)
@@ -131,7 +133,7 @@ async def export_skill(caller: Reader, name: Name, skills: Service) -> Response:
 
 @router.post("/{name}/run")
 async def run_skill(caller: Writer, name: Name, body: RunWish, skills: Service) -> Envelope[SkillRan]:
-    """Whatever the skill does is an answer: `end` says how it ended. Instructions are followed by the model of bots."""
+    """Run a skill. A failing skill is a successful response: `end` says how the run ended. The model of bots follows instructions."""
     return reply(await skills.run(caller.account_id, name, body, by=caller.name))
 
 
@@ -139,7 +141,7 @@ async def run_skill(caller: Writer, name: Name, body: RunWish, skills: Service) 
 async def list_skill_runs(
     caller: Reader, name: Name, skills: Service, cursor: CursorParam, limit: Limit = 50
 ) -> Envelope[list[SkillRun]]:
-    """The log, the latest first: what went in and came out is there as a hash."""
+    """List the runs of a skill, newest first. Input and output are stored as hashes only."""
     return reply_page(await skills.runs(caller.account_id, name, cursor, limit))
 
 
@@ -147,7 +149,7 @@ async def list_skill_runs(
 async def test_skill(
     caller: Writer, name: Name, body: SkillTestWish, skills: Service
 ) -> Envelope[SkillTestReport]:
-    """Its own cases, each in a fresh instance; with `triggers` also whether a model picks it."""
+    """Run the skill's own test cases, each in a fresh instance; with `triggers`, also test whether a model picks it."""
     return reply(await skills.test(caller.account_id, name, body))
 
 
@@ -155,7 +157,7 @@ async def test_skill(
 async def set_skill_grants(
     caller: Admin, name: Name, body: GrantsWish, skills: Service
 ) -> Envelope[SkillDetail]:
-    """All that it may do from now on. Only what it asks for can be granted."""
+    """Replace all grants. Only requested capabilities can be granted."""
     return reply(await skills.grant(caller.account_id, name, body, by=caller.name))
 
 
@@ -163,7 +165,7 @@ async def set_skill_grants(
 async def revoke_skill_grant(
     caller: Writer, name: Name, capability: Capability, skills: Service
 ) -> Envelope[SkillDetail]:
-    """It counts from the next call on, of running invocations too."""
+    """Revoke a grant. Takes effect with the next call, also for invocations that are running."""
     return reply(await skills.revoke(caller.account_id, name, capability))
 
 

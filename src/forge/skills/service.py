@@ -1,35 +1,50 @@
-"""What people do with skills: look, write, grant, run, test."""
+"""The skill library: list, edit, grant, run and test skills."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forge.errors import Conflict, ForgeError, Invalid, NotFound
 from forge.kernel.clock import now
 from forge.kernel.ids import new_id
-from forge.llm.money import Spender
+from forge.llm.budgets import Spender
 from forge.skills import store
-from forge.skills.catalogue import CatalogueLine
-from forge.skills.contents import encoded, text_of
-from forge.skills.describing import broken_card, broken_detail, card_of, detail_of
-from forge.skills.doors import BotDoor
-from forge.skills.folders import taken
-from forge.skills.granting import grants_of
-from forge.skills.host.own_folder import OwnFolder
-from forge.skills.knowing import Broken, Knowing, Known
-from forge.skills.library import Library
-from forge.skills.models import Capability, SkillFiles, SkillKind, Tier, first_mistake
-from forge.skills.packing import pack
-from forge.skills.recording import Recording, Standing
-from forge.skills.relations.graph import dependents
-from forge.skills.running import Call, Result, Runner, as_shown, input_text, tried_run
-from forge.skills.sources import OwnSource
-from forge.skills.testing import SkillTests
-from forge.skills.triggering import Triggering
-from forge.skills.validation import validate
+from forge.skills.capabilities import create_grants
+from forge.skills.execution import LIMITS, find_entry_files
+from forge.skills.format.contents import encode_texts, file_views, text_of
+from forge.skills.format.skill_writer import find_cases, new_skill
+from forge.skills.format.validation import validate
+from forge.skills.format.zip_archive import pack
+from forge.skills.host.resources import OwnFolder
+from forge.skills.invocations.runner import (
+    Runner,
+    RunRequest,
+    SkillResult,
+    serialize_input,
+    unsaved_run,
+    with_crash_marked,
+)
+from forge.skills.invocations.skill_tests import SkillTests
+from forge.skills.invocations.trigger_tests import TriggerTests
+from forge.skills.library.folders import name_taken
+from forge.skills.library.library import Library
+from forge.skills.models import (
+    Capability,
+    OwnSource,
+    SkillFiles,
+    SkillKind,
+    SkillProblem,
+    Tier,
+    first_error,
+)
+from forge.skills.prompts.catalogue import CatalogueLine
+from forge.skills.records import NewRecord, SkillRecords
+from forge.skills.relations.skill_graph import dependents
+from forge.skills.skill_state import BrokenSkill, ReadableSkill, SkillStates
 from forge.skills.views import (
     FileContent,
     GrantsWish,
+    LimitsView,
     NewFrame,
     NewSkill,
     RunWish,
@@ -44,20 +59,38 @@ from forge.skills.views import (
     TryWish,
     Validation,
 )
-from forge.skills.writing import new_skill
-from forge.store.engine import Store
-from forge.store.paging import Cursor, Page, page_of
+from forge.store.database import Store
+from forge.store.pagination import Cursor, Page, make_page
+
+
+@dataclass(frozen=True)
+class BotUse:
+    """How a bot uses a skill."""
+
+    bot_id: str
+    settings: Mapping[str, str]
+    allowed_capabilities: list[Capability] | None
+
+
+@dataclass(frozen=True)
+class BotAccess:
+    """Access to bots, which are in a higher layer: callbacks that the application provides."""
+
+    bots_by_skill: Callable[[str], Awaitable[Mapping[str, list[str]]]]
+    """Return the slugs of an account's bots by the name of the skill they use."""
+    find_use: Callable[[str, str, str], Awaitable[BotUse]]
+    """Return how a bot of an account uses a skill. Raises NotFound if it does not."""
 
 
 @dataclass(frozen=True)
 class Skills:
     database: Store
     library: Library
-    knowing: Knowing
-    recording: Recording
+    states: SkillStates
+    records: SkillRecords
     runner: Runner
-    triggering: Triggering
-    bots: BotDoor
+    trigger_tests: TriggerTests
+    bots: BotAccess
 
     async def find_all(
         self,
@@ -69,13 +102,13 @@ class Skills:
         state: SkillState | None = None,
         capability: Capability | None = None,
     ) -> list[SkillCard]:
-        """By name."""
-        bots = await self.bots.having(account_id)
+        """Return the matching skills, by name."""
+        bots = await self.bots.bots_by_skill(account_id)
         cards = [
             broken_card(name, found, bots.get(name, []))
-            if isinstance(found, Broken)
+            if isinstance(found, BrokenSkill)
             else card_of(found, bots.get(name, []))
-            for name, found in (await self.knowing.all(account_id)).items()
+            for name, found in (await self.states.all(account_id)).items()
         ]
         sought = words.lower().split()
         return [
@@ -85,37 +118,37 @@ class Skills:
             and tier in (None, card.tier)
             and state in (None, card.state)
             and (capability is None or capability in card.capabilities)
-            and all(word in _haystack(card) for word in sought)
+            and all(word in _searchable_text(card) for word in sought)
         ]
 
     async def detail(self, account_id: str, name: str) -> SkillDetail:
-        """Raises NotFound. One that cannot be read is shown as far as it can be."""
-        bots = (await self.bots.having(account_id)).get(name, [])
-        found = await self.knowing.look(account_id, name)
+        """Return the details of a skill, as far as it can be read. Raises NotFound."""
+        bots = (await self.bots.bots_by_skill(account_id)).get(name, [])
+        found = await self.states.find(account_id, name)
         folder = str(self.library.path(name))
-        if isinstance(found, Broken):
+        if isinstance(found, BrokenSkill):
             return await asyncio.to_thread(broken_detail, name, found, bots, folder=folder)
         return await asyncio.to_thread(detail_of, found, bots, folder=folder)
 
-    def frame(self, wish: NewFrame) -> SkillFiles:
-        """Raises Invalid."""
-        return new_skill(wish.name, wish.kind, wish.language, wish.description)
+    def generate(self, request: NewFrame) -> SkillFiles:
+        """Generate the files of a new skill. Raises Invalid."""
+        return new_skill(request.name, request.kind, request.language, request.description)
 
     async def create(self, account_id: str, new: NewSkill) -> SkillDetail:
         if await self.library.exists(new.name):
-            raise taken(new.name)
+            raise name_taken(new.name)
         kept = await self.library.write(SkillFiles(name=new.name, files=new.files))
         if not kept.is_new:
-            raise taken(new.name)
+            raise name_taken(new.name)
         await self._record_own(account_id, new.name, Tier.LOCAL)
         return await self.detail(account_id, new.name)
 
     async def validate(self, new: NewSkill) -> Validation:
-        return await asyncio.to_thread(validate, new.name, encoded(new.files))
+        return await asyncio.to_thread(validate, new.name, encode_texts(new.files))
 
     async def save(self, account_id: str, name: str, edit: SkillEdit) -> SkillDetail:
-        """A starter that is changed becomes your own; what was granted no longer counts."""
-        found = await self.knowing.look(account_id, name)
+        """Save the text files. An edited starter becomes the account's own; grants lose their effect."""
+        found = await self.states.find(account_id, name)
         if edit.base_hash != found.folder_hash:
             raise _changed(name)
         await self.library.save(name, edit.files, found.snapshot.folder_hash)
@@ -123,16 +156,16 @@ class Skills:
         return await self.detail(account_id, name)
 
     async def remove(self, account_id: str, name: str, *, force: bool) -> SkillCard:
-        found = await self.knowing.look(account_id, name)
-        bots = (await self.bots.having(account_id)).get(name, [])
+        found = await self.states.find(account_id, name)
+        bots = (await self.bots.bots_by_skill(account_id)).get(name, [])
         if not force:
             await self._refuse_needed(account_id, name, bots)
         await self.library.remove(name)
-        await asyncio.to_thread(OwnFolder(self.runner.parts.files_dir, account_id, name).remove)
+        await asyncio.to_thread(OwnFolder(self.runner.host_services.files_dir, account_id, name).remove)
         async with self.database.begin() as tx:
             await store.delete_skill(tx, account_id, name)
-            self.recording.tell(tx, account_id, name, "removed")
-        if isinstance(found, Broken):
+            self.records.publish_change(tx, account_id, name, "removed")
+        if isinstance(found, BrokenSkill):
             return broken_card(name, found, bots)
         return card_of(found, bots)
 
@@ -143,48 +176,57 @@ class Skills:
         return FileContent(path=path, text=text_of(files[path]), bytes=len(files[path]))
 
     async def export(self, name: str) -> bytes:
-        """A zip with its folder in it."""
+        """Return a zip that contains the folder."""
         return await asyncio.to_thread(pack, (await self.library.snapshot(name)).files, below=name)
 
-    async def try_out(self, wish: TryWish, *, by: str) -> SkillRan:
-        """Scripts alone: of instructions there is nothing to run, and programs run only with what an owner granted."""
-        files = encoded(wish.files)
-        found = await asyncio.to_thread(validate, wish.name, files)
-        if mistake := first_mistake(found.problems):
-            raise Invalid(mistake.said)
+    async def try_out(self, request: TryWish, *, by: str) -> SkillRan:
+        """Run unsaved files. Only scripts: instructions have nothing to run, and programs need a grant."""
+        files = encode_texts(request.files)
+        found = await asyncio.to_thread(validate, request.name, files)
+        if mistake := first_error(found.problems):
+            raise Invalid(mistake.located_message)
         if found.manifest is None:
-            raise Invalid("This is no skill.")
-        kind, text = found.manifest.kind, input_text(wish.input)
+            raise Invalid("The files are not a skill.")
+        kind, text = found.manifest.kind, serialize_input(request.input)
         if kind is not SkillKind.SCRIPT:
             raise Invalid(
-                f"Only scripts are tried out; {_NOT_TRIED[kind]}.", hint="Save it, and use it from there."
+                f"Only scripts can run without being saved; {_WHY_NOT_TRIED[kind]}.",
+                hint="Save the skill first.",
             )
-        return tried_run(wish.name, text, await self.runner.try_out(wish.name, kind, files, text), by=by)
+        return unsaved_run(
+            request.name, text, await self.runner.try_out(request.name, kind, files, text), by=by
+        )
 
-    async def run(self, account_id: str, name: str, wish: RunWish, *, by: str) -> SkillRan:
-        call = Call(account_id, wish.input, wish.purpose, by)
-        if wish.bot is not None:
-            use = await self.bots.using(account_id, wish.bot, name)
-            call = replace(call, bot_id=use.bot_id, settings=use.settings, narrowed=use.narrowed)
+    async def run(self, account_id: str, name: str, request: RunWish, *, by: str) -> SkillRan:
+        call = RunRequest(account_id, request.input, request.purpose, by)
+        if request.bot is not None:
+            use = await self.bots.find_use(account_id, request.bot, name)
+            call = replace(
+                call, bot_id=use.bot_id, settings=use.settings, allowed_capabilities=use.allowed_capabilities
+            )
         return await self.runner.run(name, call)
 
-    async def test(self, account_id: str, name: str, wish: SkillTestWish) -> SkillTestReport:
-        """As it is granted; nothing it keeps or writes stays."""
-        known = await self.knowing.one(account_id, name)
+    async def test(self, account_id: str, name: str, request: SkillTestWish) -> SkillTestReport:
+        """Run the skill's tests with its grants. Nothing it stores or writes is kept."""
+        known = await self.states.get(account_id, name)
 
-        async def run(_name: str, _kind: SkillKind, _files: Mapping[str, bytes], text: str) -> Result:
+        async def run(_name: str, _kind: SkillKind, _files: Mapping[str, bytes], text: str) -> SkillResult:
             return await self.runner.test(known, text)
 
         report = await SkillTests(run).run(name, known.snapshot.files)
-        return await self._triggered(account_id, known, report) if wish.triggers else report
+        return await self._with_trigger_tests(account_id, known, report) if request.triggers else report
 
-    async def _triggered(self, account_id: str, known: Known, report: SkillTestReport) -> SkillTestReport:
-        """With whether a model picks it; without a model the rest of the report is worth having all the same."""
-        everything = await self.knowing.all(account_id)
-        others = [_line(one) for one in everything.values() if isinstance(one, Known)]
+    async def _with_trigger_tests(
+        self, account_id: str, known: ReadableSkill, report: SkillTestReport
+    ) -> SkillTestReport:
+        """Add the trigger tests to the report; without a model they are skipped."""
+        everything = await self.states.all(account_id)
+        others = [_catalogue_line(one) for one in everything.values() if isinstance(one, ReadableSkill)]
         spender = Spender(account_id, new_id())
         try:
-            tried = await self.triggering.run(spender, _line(known), others, known.snapshot.files)
+            tried = await self.trigger_tests.run(
+                spender, _catalogue_line(known), others, known.snapshot.files
+            )
         except ForgeError as error:
             return report.model_copy(update={"triggers_skipped": error.message})
         return report.model_copy(
@@ -196,52 +238,52 @@ class Skills:
         )
 
     async def runs(self, account_id: str, name: str, cursor: Cursor | None, limit: int) -> Page[SkillRun]:
-        """Also of a skill that is gone."""
+        """List the runs of a skill, which may have been removed."""
         async with self.database.read() as tx:
             found = await store.list_runs(tx, account_id, name, cursor, limit + 1)
-        return page_of([as_shown(run) for run in found], limit, lambda run: Cursor(run.at, run.id))
+        return make_page([with_crash_marked(run) for run in found], limit, lambda run: Cursor(run.at, run.id))
 
-    async def grant(self, account_id: str, name: str, wish: GrantsWish, *, by: str) -> SkillDetail:
-        known = await self.knowing.one(account_id, name)
-        if wish.folder_hash != known.folder_hash:
+    async def grant(self, account_id: str, name: str, request: GrantsWish, *, by: str) -> SkillDetail:
+        known = await self.states.get(account_id, name)
+        if request.folder_hash != known.folder_hash:
             raise _changed(name)
-        grants = grants_of(
+        grants = create_grants(
             name,
             known.manifest.kind,
-            known.asks,
-            wish.grants,
+            known.requested,
+            request.grants,
             folder_hash=known.folder_hash,
             by=by,
             at=now(),
         )
         async with self.database.begin() as tx:
             if known.record is None:
-                await self.recording.keep(tx, account_id, _standing(known, known.tier))
+                await self.records.save(tx, account_id, _new_record(known, known.tier))
             await store.replace_grants(tx, account_id, name, grants)
-            self.recording.tell(tx, account_id, name, "grants")
+            self.records.publish_change(tx, account_id, name, "grants")
         return await self.detail(account_id, name)
 
     async def revoke(self, account_id: str, name: str, capability: Capability) -> SkillDetail:
         async with self.database.begin() as tx:
             if not await store.delete_grant(tx, account_id, name, capability):
                 raise NotFound(f"The skill {name} has no grant of {capability.value}.")
-            self.recording.tell(tx, account_id, name, "grants")
+            self.records.publish_change(tx, account_id, name, "grants")
         return await self.detail(account_id, name)
 
     async def set_tier(self, account_id: str, name: str, tier: Tier) -> SkillDetail:
-        known = await self.knowing.one(account_id, name)
+        known = await self.states.get(account_id, name)
         async with self.database.begin() as tx:
-            await self.recording.keep(tx, account_id, _standing(known, tier))
+            await self.records.save(tx, account_id, _new_record(known, tier))
         return await self.detail(account_id, name)
 
     async def _record_own(self, account_id: str, name: str, tier: Tier) -> None:
-        found = await self.knowing.look(account_id, name)
-        version = "" if isinstance(found, Broken) else found.manifest.version
+        found = await self.states.find(account_id, name)
+        version = "" if isinstance(found, BrokenSkill) else found.manifest.version
         async with self.database.begin() as tx:
-            await self.recording.keep(
+            await self.records.save(
                 tx,
                 account_id,
-                Standing(
+                NewRecord(
                     name,
                     source=OwnSource(),
                     tier=tier,
@@ -251,29 +293,29 @@ class Skills:
             )
 
     async def _refuse_needed(self, account_id: str, name: str, bots: list[str]) -> None:
-        known = await self.knowing.all(account_id)
-        skills = {one: found.skill for one, found in known.items() if isinstance(found, Known)}
+        known = await self.states.all(account_id)
+        skills = {one: found.skill for one, found in known.items() if isinstance(found, ReadableSkill)}
         needed = dependents(name, skills)
         if bots or needed:
             raise Conflict(
                 f"The skill {name} is needed by {', '.join([*bots, *needed][:10])}.",
-                hint="Detach it there first, or remove it all the same: --force.",
+                hint="Detach it first, or remove it anyway: --force.",
                 detail={"bots": bots, "skills": needed},
             )
 
 
-_NOT_TRIED = {
+_WHY_NOT_TRIED = {
     SkillKind.PROMPT: "these are instructions",
-    SkillKind.LOCAL: "a program has to be granted exec_command first",
+    SkillKind.LOCAL: "a program needs exec_command granted first",
 }
 
 
-def _line(known: Known) -> CatalogueLine:
+def _catalogue_line(known: ReadableSkill) -> CatalogueLine:
     return CatalogueLine(known.manifest.name, known.manifest.description, known.manifest.kind)
 
 
-def _standing(known: Known, tier: Tier) -> Standing:
-    return Standing(
+def _new_record(known: ReadableSkill, tier: Tier) -> NewRecord:
+    return NewRecord(
         known.manifest.name,
         source=known.source,
         tier=tier,
@@ -282,9 +324,84 @@ def _standing(known: Known, tier: Tier) -> Standing:
     )
 
 
-def _haystack(card: SkillCard) -> str:
+def _searchable_text(card: SkillCard) -> str:
     return " ".join([card.name, card.description, *card.categories]).lower()
 
 
 def _changed(name: str) -> Conflict:
-    return Conflict(f"The skill {name} is another now than the one you looked at.", hint="Look at it again.")
+    return Conflict(f"The skill {name} changed since you reviewed it.", hint="Review it again.")
+
+
+def card_of(known: ReadableSkill, bots: Sequence[str]) -> SkillCard:
+    manifest = known.manifest
+    return SkillCard(
+        name=manifest.name,
+        description=manifest.description,
+        kind=manifest.kind,
+        version=manifest.version,
+        tier=known.tier,
+        source=known.source,
+        state=known.state,
+        problem=known.problem or known.review_reason,
+        capabilities=[one.capability for one in known.requested],
+        granted=list(known.active_grants),
+        categories=manifest.categories,
+        bots=list(bots),
+        changed_at=known.record.changed_at if known.record else None,
+    )
+
+
+def broken_card(name: str, broken: BrokenSkill, bots: Sequence[str]) -> SkillCard:
+    """Build the card of a skill that cannot be read."""
+    record = broken.record
+    return SkillCard(
+        name=name,
+        tier=record.tier if record else Tier.UNTRUSTED,
+        source=record.source if record else OwnSource(),
+        state=SkillState.BROKEN,
+        problem=broken.error.message,
+        bots=list(bots),
+    )
+
+
+def detail_of(known: ReadableSkill, bots: Sequence[str], *, folder: str) -> SkillDetail:
+    files, manifest = known.snapshot.files, known.manifest
+    entries = find_entry_files(manifest.kind, files)
+    return SkillDetail(
+        **card_of(known, bots).model_dump(),
+        manifest=manifest,
+        body=known.composed.body,
+        folder=folder,
+        folder_hash=known.folder_hash,
+        entry=entries[0] if entries else None,
+        files=file_views(files),
+        problems=validate(manifest.name, files).problems,
+        asks=known.requested,
+        grants=known.grants,
+        limits=limits_of(known.tier),
+        dependencies=known.dependencies,
+        conflicts=known.conflicts,
+        parents=known.parents,
+        tests=[*find_cases(files)],
+        installed_at=known.record.installed_at if known.record else None,
+    )
+
+
+def broken_detail(name: str, broken: BrokenSkill, bots: Sequence[str], *, folder: str) -> SkillDetail:
+    """Build the details of a skill that cannot be read: enough to repair it."""
+    files, error, record = broken.snapshot.files, broken.error, broken.record
+    problems = validate(name, files).problems if files else []
+    return SkillDetail(
+        **broken_card(name, broken, bots).model_dump(),
+        folder=folder,
+        folder_hash=broken.folder_hash,
+        files=file_views(files),
+        problems=problems or [SkillProblem(message=error.message, hint=error.hint)],
+        limits=limits_of(record.tier if record else Tier.UNTRUSTED),
+        installed_at=record.installed_at if record else None,
+    )
+
+
+def limits_of(tier: Tier) -> LimitsView:
+    limits = LIMITS[tier]
+    return LimitsView(memory_bytes=limits.memory_bytes, fuel=limits.fuel, seconds=limits.seconds)

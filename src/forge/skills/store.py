@@ -1,4 +1,4 @@
-"""Rows of skills: their records, grants and invocations."""
+"""SQL of skill records, grants and invocations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import TypeAdapter
 
-from forge.skills.models import Capability, Grant, Scope, Tier
-from forge.skills.sources import Origin
+from forge.kernel.clock import now
+from forge.skills.models import Capability, Grant, Origin, Scope, Tier
 from forge.skills.tables import skill_grants, skill_invocations, skill_kv, skill_records
 from forge.skills.views import SkillRun
-from forge.store.engine import Tx
-from forge.store.paging import Cursor, newest_first
+from forge.store.database import Tx
+from forge.store.pagination import Cursor, newest_first
 
 _ORIGIN: TypeAdapter[Origin] = TypeAdapter(Origin)
 
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of a skill beside its folder."""
+    """What Forge stores about a skill in addition to its folder."""
 
     name: str
     source: Origin
@@ -32,7 +32,7 @@ class Record:
 
 
 async def save_record(tx: Tx, account_id: str, record: Record) -> None:
-    """What was there before is replaced, but for the day it was first installed."""
+    """Insert or replace a record; `installed_at` of an existing one is kept."""
     values = {
         **vars(record),
         "account_id": account_id,
@@ -62,7 +62,7 @@ async def list_records(tx: Tx, account_id: str) -> dict[str, Record]:
 
 
 async def delete_skill(tx: Tx, account_id: str, name: str) -> None:
-    """All but the log of what it did."""
+    """Delete everything but the log of its runs."""
     records, grants, kept = skill_records, skill_grants, skill_kv
     await tx.execute(sa.delete(records).where(records.c.account_id == account_id, records.c.name == name))
     await tx.execute(sa.delete(grants).where(grants.c.account_id == account_id, grants.c.skill == name))
@@ -70,7 +70,7 @@ async def delete_skill(tx: Tx, account_id: str, name: str) -> None:
 
 
 async def list_grants(tx: Tx, account_id: str, skill: str | None = None) -> dict[str, list[Grant]]:
-    """By skill, in the order of capabilities."""
+    """Return the grants by skill, in the order of Capability."""
     table = skill_grants
     query = sa.select(table).where(table.c.account_id == account_id)
     query = query if skill is None else query.where(table.c.skill == skill)
@@ -104,7 +104,7 @@ async def replace_grants(tx: Tx, account_id: str, skill: str, grants: Sequence[G
 
 
 async def delete_grant(tx: Tx, account_id: str, skill: str, capability: Capability) -> bool:
-    """False when there is none."""
+    """Return False if there was no such grant."""
     table = skill_grants
     is_it = (
         table.c.account_id == account_id,
@@ -137,7 +137,7 @@ async def end_run(tx: Tx, run: SkillRun) -> None:
 
 
 async def list_runs(tx: Tx, account_id: str, skill: str, cursor: Cursor | None, limit: int) -> list[SkillRun]:
-    """The latest first."""
+    """Return runs, newest first."""
     table = skill_invocations
     query = sa.select(table).where(table.c.account_id == account_id, table.c.skill == skill)
     found = await tx.execute(newest_first(query, table.c.at, table.c.id, cursor, limit))
@@ -149,7 +149,7 @@ async def delete_runs_before(tx: Tx, at: datetime) -> None:
 
 
 async def delete_left(tx: Tx, prefix: str, before: datetime) -> None:
-    """What accounts that begin so have kept."""
+    """Delete stored values of accounts with this prefix."""
     is_left = (skill_kv.c.account_id.startswith(prefix, autoescape=True), skill_kv.c.changed_at < before)
     await tx.execute(sa.delete(skill_kv).where(*is_left))
 
@@ -174,3 +174,61 @@ def _grant(row: Any) -> Grant:
         granted_at=row.granted_at,
         granted_by=row.granted_by,
     )
+
+
+@dataclass(frozen=True)
+class ValueOwner:
+    account_id: str
+    skill: str
+
+
+@dataclass(frozen=True)
+class StoredSize:
+    keys: int
+    characters: int
+    """Total length of keys and values."""
+
+
+async def find_value(tx: Tx, owner: ValueOwner, key: str) -> str | None:
+    query = sa.select(skill_kv.c.value).where(_belongs_to(owner), skill_kv.c.key == key)
+    return (await tx.execute(query)).scalar_one_or_none()
+
+
+async def list_keys(tx: Tx, owner: ValueOwner) -> list[str]:
+    query = sa.select(skill_kv.c.key).where(_belongs_to(owner))
+    return sorted((await tx.execute(query)).scalars())
+
+
+async def lock_values(tx: Tx, owner: ValueOwner) -> None:
+    """Serialize writers, so that two cannot both take the last free key. SQLite has a single writer anyway."""
+    if tx.is_postgresql:
+        name = f"skill_kv {owner.account_id} {owner.skill}"
+        await tx.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0))))
+
+
+async def measure_values(tx: Tx, owner: ValueOwner, *, without: str) -> StoredSize:
+    """Measure all entries except one key."""
+    length = sa.func.length
+    size = sa.func.coalesce(sa.func.sum(length(skill_kv.c.key) + length(skill_kv.c.value)), 0)
+    columns = (sa.func.count().label("keys"), size.label("characters"))
+    query = sa.select(*columns).where(_belongs_to(owner), skill_kv.c.key != without)
+    found = (await tx.execute(query)).mappings().one()
+    return StoredSize(int(found["keys"]), int(found["characters"]))
+
+
+async def upsert_value(tx: Tx, owner: ValueOwner, key: str, value: str) -> None:
+    changed = {"value": value, "changed_at": now()}
+    statement = tx.insert(skill_kv).values(account_id=owner.account_id, skill=owner.skill, key=key, **changed)
+    await tx.execute(
+        statement.on_conflict_do_update(index_elements=["account_id", "skill", "key"], set_=changed)
+    )
+
+
+async def delete_value(tx: Tx, owner: ValueOwner, key: str) -> bool:
+    """Return whether the key existed."""
+    statement = sa.delete(skill_kv).where(_belongs_to(owner), skill_kv.c.key == key)
+    return (await tx.execute(statement)).rowcount > 0
+
+
+def _belongs_to(owner: ValueOwner) -> sa.ColumnElement[bool]:
+    return sa.and_(skill_kv.c.account_id == owner.account_id, skill_kv.c.skill == owner.skill)

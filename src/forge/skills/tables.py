@@ -1,4 +1,4 @@
-"""Skills beside their folders: where each came from, what it may do, what it did, what it keeps."""
+"""Tables of skills: records, grants, invocations, stored values and registries."""
 
 import sqlalchemy as sa
 
@@ -16,7 +16,7 @@ skill_records = sa.Table(
     sa.Column("installed_at", Utc, nullable=False),
     sa.Column("changed_at", Utc, nullable=False),
 )
-"""`folder_hash` is what was installed or saved; the folder itself may be another by now."""
+"""`folder_hash` is that of the installed or saved folder, which may have changed since."""
 
 skill_grants = sa.Table(
     "skill_grants",
@@ -66,7 +66,7 @@ skill_kv = sa.Table(
     sa.Column("value", sa.Text, nullable=False),
     sa.Column("changed_at", Utc, nullable=False),
 )
-"""`value` is JSON as the skill gave it."""
+"""`value` is the JSON the skill stored."""
 
 skill_registries = sa.Table(
     "skill_registries",
@@ -77,4 +77,4 @@ skill_registries = sa.Table(
     sa.Column("fetched_at", Utc),
     sa.Column("problem", sa.Text),
 )
-"""What a registry offers is cached in the data directory."""
+"""The index of a registry is cached in the data directory."""

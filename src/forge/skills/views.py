@@ -1,4 +1,4 @@
-"""Skills as the library, its pages and its commands show them."""
+"""Requests, responses and events of the skills API."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -15,13 +15,13 @@ from forge.skills.models import (
     Grant,
     GrantWish,
     Manifest,
+    Origin,
     SkillDescription,
     SkillKind,
     SkillName,
     SkillProblem,
     Tier,
 )
-from forge.skills.sources import Origin
 
 Purpose = Literal["chat", "cli", "api", "web", "workflow", "test"]
 
@@ -29,13 +29,13 @@ Purpose = Literal["chat", "cli", "api", "web", "workflow", "test"]
 class SkillState(StrEnum):
     READY = "ready"
     REVIEW = "review"
-    """It asks for what nobody granted yet, or was edited since: what was granted does not count."""
+    """It requests capabilities that are not granted, or was edited after they were granted."""
     BROKEN = "broken"
-    """It cannot be read, or what it depends on is missing."""
+    """It cannot be read, or a dependency is missing."""
 
 
 class SkillCard(BaseModel):
-    """A skill in the library, in a line."""
+    """A skill in the library: what lists show."""
 
     name: str
     description: str = ""
@@ -45,14 +45,14 @@ class SkillCard(BaseModel):
     source: Origin
     state: SkillState
     problem: str | None = None
-    """What keeps it from being ready."""
+    """Why its state is not READY."""
     capabilities: list[Capability] = []
-    """Asked for, its parents' included."""
+    """Requested capabilities, including those of its parents."""
     granted: list[Capability] = []
-    """Those that count now."""
+    """Capabilities that are granted and in effect."""
     categories: list[str] = []
     bots: list[str] = []
-    """Slugs of the bots that have it."""
+    """Slugs of the bots that use it."""
     changed_at: datetime | None = None
 
 
@@ -63,7 +63,7 @@ class SkillFileView(BaseModel):
 
 
 class AskedView(GrantWish):
-    """A capability a skill asks for, as a person has to see it before they say yes."""
+    """A requested capability with its meaning and risk, for the person who decides."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -73,16 +73,16 @@ class AskedView(GrantWish):
     from_parent: str | None = None
     """The skill it is inherited from; None for its own."""
     is_needed: bool = False
-    """Without it the skill cannot run at all."""
+    """The skill cannot run without it."""
 
 
 class RelationView(BaseModel):
-    """Another skill that this one names."""
+    """A dependency, parent or conflict of a skill."""
 
     name: str
     range: str = "*"
     version: str | None = None
-    """The one in the library; None when there is none."""
+    """The version in the library; None if it is missing."""
     problem: str | None = None
 
 
@@ -93,25 +93,25 @@ class LimitsView(BaseModel):
 
 
 class SkillDetail(SkillCard):
-    """All there is to know about one."""
+    """A skill in the library, with all details."""
 
     manifest: Manifest | None = None
     body: str = ""
-    """With what it inherits."""
+    """Instructions, including inherited ones."""
     folder: str
     folder_hash: str
     entry: str | None = None
-    """The source of a script or program."""
+    """The file that runs, for a script or program."""
     files: list[SkillFileView] = []
     problems: list[SkillProblem] = []
     asks: list[AskedView] = []
     grants: list[Grant] = []
-    """Those that count and those that do not any more; `folder_hash` tells."""
+    """All grants; those with an outdated `folder_hash` are not in effect."""
     limits: LimitsView
     dependencies: list[RelationView] = []
     conflicts: list[RelationView] = []
     parents: list[RelationView] = []
-    """The nearest first."""
+    """Nearest first."""
     tests: list[str] = []
     installed_at: datetime | None = None
 
@@ -119,7 +119,7 @@ class SkillDetail(SkillCard):
 class FileContent(BaseModel):
     path: str
     text: str | None
-    """None when it is no text."""
+    """None for a binary file."""
     bytes: int
 
 
@@ -129,7 +129,7 @@ SkillTexts = Annotated[
 
 
 class NewSkill(BaseModel):
-    """A skill somebody writes: `SKILL.md` and what else it takes."""
+    """A new skill: `SKILL.md` and its other text files."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -138,27 +138,31 @@ class NewSkill(BaseModel):
 
 
 class NewFrame(BaseModel):
-    """What a skill is to be, before it has files."""
+    """The name, kind and description to generate a skill's first files from."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: SkillName
     kind: SkillKind = SkillKind.PROMPT
-    language: Language | None = Field(default=None, description="Of a script or program; py without it.")
+    language: Language | None = Field(
+        default=None, description="Language of a script or program; default: py."
+    )
     description: SkillDescription
 
 
 class SkillEdit(BaseModel):
-    """The text files as they are to be; files that are no text stay."""
+    """The complete set of text files; binary files are not changed."""
 
     model_config = ConfigDict(extra="forbid")
 
     files: SkillTexts
-    base_hash: str = Field(description="Of the folder this was made from; 409 when it is another now.")
+    base_hash: str = Field(
+        description="Hash of the folder this edit is based on; 409 if the folder has changed."
+    )
 
 
 class Validation(BaseModel):
-    """Whether a folder is a skill, and what is worth knowing about it."""
+    """The result of validating a skill: its problems, manifest and requested capabilities."""
 
     valid: bool
     problems: list[SkillProblem] = []
@@ -171,19 +175,19 @@ class RunWish(BaseModel):
 
     input: dict[str, JsonValue] = {}
     bot: Annotated[str, Field(max_length=64)] | None = Field(
-        default=None, description="Run it as this bot would: with its settings, its memories, its limits."
+        default=None, description="Run it as this bot: with its settings, memories and limits."
     )
     purpose: Literal["cli", "api", "web"] = "api"
 
 
 class TryWish(NewSkill):
-    """A skill that is not saved yet. It gets nothing but `log` and `kv` that is forgotten."""
+    """A skill to run without saving it. It can use only `log` and a temporary `kv`."""
 
     input: dict[str, JsonValue] = {}
 
 
 class SkillRun(BaseModel):
-    """One invocation, as it ended."""
+    """One invocation of a skill."""
 
     id: str
     skill: str
@@ -197,7 +201,7 @@ class SkillRun(BaseModel):
     end: RunEnd
     error: str = ""
     capabilities_used: dict[Capability, int] = {}
-    """How often each."""
+    """Number of uses of each capability."""
     input_hash: str
     output_hash: str | None = None
     fuel: int | None = None
@@ -208,21 +212,23 @@ class SkillRun(BaseModel):
 
 
 class SkillRan(SkillRun):
-    """With what it gave; that is told once and not kept."""
+    """An invocation with its output, which is returned once and not stored."""
 
     output: JsonValue = None
     sandbox: str | None = None
-    """How well a program was locked in."""
+    """The sandbox level of a program."""
     cost_micros: int = 0
-    """Of the model that followed instructions."""
+    """Cost of the model that followed the instructions."""
 
 
 class GrantsWish(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     grants: Annotated[list[GrantWish], Field(max_length=len(Capability))]
-    """All that is to count from now on; what is not named is revoked."""
-    folder_hash: str = Field(description="Of the folder that was looked at; 409 when it is another now.")
+    """The complete set of grants; capabilities not listed are revoked."""
+    folder_hash: str = Field(
+        description="Hash of the folder that was reviewed; 409 if the folder has changed."
+    )
 
 
 class TierWish(BaseModel):
@@ -232,7 +238,7 @@ class TierWish(BaseModel):
 
 
 class TriggerCase(BaseModel):
-    """A thing somebody says, and whether the skill should be picked for it: `tests/triggers.json` has a list."""
+    """A message, and whether the model should pick the skill for it. `tests/triggers.json` holds a list of these."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -241,17 +247,17 @@ class TriggerCase(BaseModel):
 
 
 class SkillTestReport(BaseModel):
-    """What became of a skill's tests."""
+    """The result of a skill's tests."""
 
     skill: str
     passed: bool
     ran: bool
-    """False when there was nothing to execute."""
+    """False if there was nothing to run."""
     cases: list[Case] = []
     triggers: list[Case] = []
-    """Whether its description makes a model pick it."""
+    """Results of the trigger tests: does the description make a model pick the skill?"""
     triggers_skipped: str | None = None
-    """Why no model was asked."""
+    """Why the trigger tests were skipped."""
     sandbox: str = ""
     duration_ms: int = 0
     cost_micros: int = 0
@@ -261,11 +267,14 @@ class SkillTestReport(BaseModel):
 class SkillTestWish(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    triggers: bool = Field(default=False, description="Also ask the configured model; that costs a little.")
+    triggers: bool = Field(
+        default=False,
+        description="Also run the trigger tests; they call the configured model, which costs money.",
+    )
 
 
 class SkillChanged(EventData):
-    """Something about a skill is different now: load it again. In the account's stream."""
+    """A skill, its grants or its record changed. In the account's stream."""
 
     type: ClassVar[str] = "skill.changed"
     skill: str
@@ -273,7 +282,7 @@ class SkillChanged(EventData):
 
 
 class SkillInvoked(EventData):
-    """A skill was run; its log has the details. Only whispered: there may be many."""
+    """A skill was run. Ephemeral; the skill's log has the details."""
 
     type: ClassVar[str] = "skill.invoked"
     is_durable: ClassVar[bool] = False

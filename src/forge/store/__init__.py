@@ -1,1 +1,1 @@
-"""The database: one door (`Store`), two engines (SQLite, PostgreSQL) that behave alike."""
+"""The database: `Store` gives transactions on SQLite or PostgreSQL, which behave alike."""

@@ -1,7 +1,7 @@
-"""Full-text search: one door, and what a person types is words, never the syntax of a database.
+"""Full-text search of messages and memories. Queries are plain words, never the syntax of a database.
 
-A word is a run of letters and digits; upper and lower case are the same; there is no stemming, for there is no
-language it would be right for. Both databases take the same words out of a text (migration 0006 sees to that).
+A word is a run of letters and digits, case-insensitive and without stemming, because texts can be in any language.
+Both databases extract the same words from a text (see migration 0006).
 """
 
 import asyncio
@@ -15,27 +15,27 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from forge.store.engine import Tx
+from forge.store.database import Tx
 
 MAX_WORDS = 32
-"""More do not narrow a search down."""
-LONGEST_WORD = 100
-READ = 20_000
-"""Characters of a question that are looked at."""
-EXCERPT = 160
-"""Characters of a message that are shown around its first hit."""
+"""More words do not narrow a search down."""
+MAX_WORD_LENGTH = 100
+MAX_QUERY_LENGTH = 20_000
+"""Characters of a query that are used."""
+EXCERPT_LENGTH = 160
+"""Characters of a message shown around its first hit."""
 _ASCII_WORD = re.compile("[A-Za-z0-9]+")
-"""Where there are no other letters, words are found faster."""
-OPENING, CLOSING = "⟦", "⟧"
+"""A faster way for ASCII texts."""
+HIT_START, HIT_END = "⟦", "⟧"
 
 
 @dataclass(frozen=True)
 class MessageHit:
     id: str
     excerpt: str
-    """A piece of the text; the words that were looked for are between ⟦ and ⟧."""
+    """An excerpt; the words searched for are between ⟦ and ⟧."""
     rank: float
-    """The higher, the better; comparable within one answer only."""
+    """Higher is better; comparable only within one result."""
 
 
 @dataclass(frozen=True)
@@ -79,42 +79,42 @@ _MEMORIES = {
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in order, in lower case."""
-    read = text[:READ]
+    """Return the words of a text, in order, in lower case."""
+    read = text[:MAX_QUERY_LENGTH]
     if read.isascii():
-        return [word.lower() for word in _ASCII_WORD.findall(read) if len(word) <= LONGEST_WORD]
-    runs = groupby(read, key=_is_of_a_word)
+        return [word.lower() for word in _ASCII_WORD.findall(read) if len(word) <= MAX_WORD_LENGTH]
+    runs = groupby(read, key=_is_word_character)
     found = (list(dropwhile(_is_mark, run)) for is_word, run in runs if is_word)
-    return ["".join(word).lower() for word in found if 0 < len(word) <= LONGEST_WORD]
+    return ["".join(word).lower() for word in found if 0 < len(word) <= MAX_WORD_LENGTH]
 
 
 async def match_messages(tx: Tx, bot_id: str, words: str, limit: int) -> list[MessageHit]:
-    """Messages to and from a bot that have all the words; the last may be only begun. Best first."""
+    """Find messages to and from a bot that contain all the words; the last one can be a prefix. Best first."""
     wanted = list(dict.fromkeys(words_of(words)))[:MAX_WORDS]
     if not wanted:
         return []
     terms = [(word, False) for word in wanted[:-1]] + [(wanted[-1], True)]
-    found = await tx.execute(_MESSAGES[_kind(tx)], _parameters(tx, bot_id, terms, limit, together=True))
+    found = await tx.execute(_MESSAGES[_kind(tx)], _parameters(tx, bot_id, terms, limit, match_all=True))
     return await asyncio.to_thread(_hits, found.all(), _pattern(terms))
 
 
-async def match_memories(tx: Tx, bot_id: str, beginnings: Sequence[str], limit: int) -> list[MemoryHit]:
-    """Memories of a bot with a word that begins like any of these. Best first: more hits, and rarer ones."""
-    wanted = dict.fromkeys(word for given in beginnings for word in words_of(given))
+async def match_memories(tx: Tx, bot_id: str, prefixes: Sequence[str], limit: int) -> list[MemoryHit]:
+    """Find memories of a bot with a word that starts with one of these prefixes. Best first: more and rarer hits."""
+    wanted = dict.fromkeys(word for given in prefixes for word in words_of(given))
     terms = [(word, True) for word in islice(wanted, MAX_WORDS)]
     if not terms:
         return []
-    found = await tx.execute(_MEMORIES[_kind(tx)], _parameters(tx, bot_id, terms, limit, together=False))
+    found = await tx.execute(_MEMORIES[_kind(tx)], _parameters(tx, bot_id, terms, limit, match_all=False))
     return [MemoryHit(row.id, row.rank) for row in found]
 
 
 @lru_cache(4096)
-def _is_of_a_word(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
     return character.isalnum() or _is_mark(character)
 
 
 def _is_mark(character: str) -> bool:
-    """An accent, a vowel sign: part of the letter before it, and no word without one."""
+    """Return whether it is a combining mark, which belongs to the letter before it and is no word alone."""
     return unicodedata.category(character).startswith("M")
 
 
@@ -123,50 +123,50 @@ def _kind(tx: Tx) -> str:
 
 
 def _parameters(
-    tx: Tx, bot_id: str, terms: Sequence[tuple[str, bool]], limit: int, *, together: bool
+    tx: Tx, bot_id: str, terms: Sequence[tuple[str, bool]], limit: int, *, match_all: bool
 ) -> dict[str, object]:
     if tx.is_postgresql:
-        quoted = [f"'{word}'" + (":*" if is_begun else "") for word, is_begun in terms]
-        query = (" & " if together else " | ").join(quoted)
+        quoted = [f"'{word}'" + (":*" if is_prefix else "") for word, is_prefix in terms]
+        query = (" & " if match_all else " | ").join(quoted)
     else:
-        quoted = [f'"{word}"' + ("*" if is_begun else "") for word, is_begun in terms]
-        query = (" AND " if together else " OR ").join(quoted)
+        quoted = [f'"{word}"' + ("*" if is_prefix else "") for word, is_prefix in terms]
+        query = (" AND " if match_all else " OR ").join(quoted)
     return {"query": query, "bot_id": bot_id, "most": limit}
 
 
 def _pattern(terms: Sequence[tuple[str, bool]]) -> re.Pattern[str]:
     longest_first = sorted(terms, key=lambda term: -len(term[0]))
-    ways = [re.escape(word) + (r"[^\W_]*" if is_begun else "") for word, is_begun in longest_first]
+    ways = [re.escape(word) + (r"[^\W_]*" if is_prefix else "") for word, is_prefix in longest_first]
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(ways)})(?![^\W_])", re.IGNORECASE)
 
 
 def _hits(rows: Sequence[sa.Row[Any]], pattern: re.Pattern[str]) -> list[MessageHit]:
-    """Long messages take a while, many of them seconds: call it in a thread."""
+    """Build excerpts. Many long messages take seconds: call it in a thread."""
     return [MessageHit(row.id, _excerpt(row.text, pattern), row.rank) for row in rows]
 
 
 def _excerpt(text: str, pattern: re.Pattern[str]) -> str:
-    """Around the first hit, cut at words, on one line."""
-    plain = text.replace(OPENING, " ").replace(CLOSING, " ").replace("\x00", " ")
+    """Return the text around the first hit, cut at words, on one line."""
+    plain = text.replace(HIT_START, " ").replace(HIT_END, " ").replace("\x00", " ")
     first = pattern.search(plain)
-    start = _word_start(plain, max(0, first.start() - EXCERPT // 3)) if first else 0
-    end = _word_end(plain, start + EXCERPT)
+    start = _word_start(plain, max(0, first.start() - EXCERPT_LENGTH // 3)) if first else 0
+    end = _word_end(plain, start + EXCERPT_LENGTH)
     piece = " ".join(pattern.sub(_marked, plain[start:end]).split())
     return ("… " if start else "") + piece + (" …" if end < len(plain) else "")
 
 
 def _marked(match: re.Match[str]) -> str:
-    return f"{OPENING}{match[0]}{CLOSING}"
+    return f"{HIT_START}{match[0]}{HIT_END}"
 
 
 def _word_start(text: str, at: int) -> int:
-    """The next beginning of a word; not far, for some texts have none."""
-    space = re.compile(r"\s").search(text, at, at + EXCERPT // 6) if at else None
+    """Return the next start of a word, if it is near: some texts have no spaces."""
+    space = re.compile(r"\s").search(text, at, at + EXCERPT_LENGTH // 6) if at else None
     return space.end() if space else at
 
 
 def _word_end(text: str, at: int) -> int:
     if at >= len(text):
         return len(text)
-    space = re.compile(r"\s").search(text, at, at + EXCERPT // 6)
+    space = re.compile(r"\s").search(text, at, at + EXCERPT_LENGTH // 6)
     return space.start() if space else at

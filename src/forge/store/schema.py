@@ -1,4 +1,4 @@
-"""Brings the database to the schema this version of Forge knows, before anything else touches it."""
+"""Migrate the database to this version's schema, before anything else uses it."""
 
 import importlib
 import logging
@@ -9,27 +9,27 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from forge.errors import ConfigError
-from forge.store.engine import Store
+from forge.store.database import Store
 
 log = logging.getLogger(__name__)
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x666F726765  # any number, as long as every Forge uses the same
-UNFINISHED = "restore"
-"""Stands where the revision is while a backup is put into a PostgreSQL database."""
+UNFINISHED_RESTORE = "restore"
+"""Replaces the revision while a backup is restored into a PostgreSQL database."""
 
 
 def revisions() -> list[str]:
-    """Known revisions in order: files are named `0001_what_it_does.py`."""
+    """Return the known revisions in order: files are named `0001_what_it_does.py`."""
     return sorted(path.stem.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
 async def migrate(store: Store) -> None:
-    """Refuses a schema newer than the code, or not ours; backs SQLite up before it changes anything."""
+    """Migrate to the newest schema. Raise ConfigError for a newer or foreign one; back SQLite up before any change."""
     known = revisions()
     current = await current_revision(store)
-    if current == UNFINISHED:
-        raise unfinished_restore("this database")
+    if current == UNFINISHED_RESTORE:
+        raise unfinished_restore_error("this database")
     if current is not None and current not in known:
         raise ConfigError(
             [f"The database has schema {current}; this version of Forge knows only up to {known[-1]}."],
@@ -37,17 +37,19 @@ async def migrate(store: Store) -> None:
         )
     if current is None and store.is_sqlite and (tables := await _tables(store)):
         raise ConfigError(
-            [f"{store.path} is a database of another program (it has a table {tables[0]!r})."],
-            hint="Move it away, or use another data directory: FORGE_DATA_DIR",
+            [f"{store.path} belongs to another program (it has a table {tables[0]!r})."],
+            hint="Move it, or use another data directory: FORGE_DATA_DIR",
         )
-    await store.use_write_ahead_log()
+    await store.enable_wal()
     if current == known[-1]:
         return
     if current is not None and store.path:
-        log.info("backed up the database to %s", backup(store.path, current))
-    importlib.import_module("alembic.command")  # takes a while, and PostgreSQL ends transactions that idle
+        log.info("backed up the database to %s", backup_sqlite(store.path, current))
+    importlib.import_module(
+        "alembic.command"
+    )  # before the transaction: slow, and PostgreSQL ends idle transactions
     async with store.begin() as tx:
-        if not store.is_sqlite:  # of several processes that start at once, one migrates and the others wait
+        if not store.is_sqlite:  # of several processes starting at once, one migrates and the others wait
             await tx.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
         await tx.connection.run_sync(upgrade)
     log.info("migrated the database from %s to %s", current or "nothing", known[-1])
@@ -66,15 +68,15 @@ async def _tables(store: Store) -> list[str]:
         return await tx.connection.run_sync(lambda sync: sa.inspect(sync).get_table_names())
 
 
-def backup(path: Path, revision: str) -> Path:
-    """A consistent copy beside the database, taken with SQLite's own backup."""
+def backup_sqlite(path: Path, revision: str) -> Path:
+    """Copy the database next to itself with SQLite's online backup."""
     target = path.with_name(f"{path.name}.schema-{revision}.backup")
     copy_sqlite(path, target)
     return target
 
 
 def copy_sqlite(source: Path, target: Path) -> None:
-    """As of one moment, whatever is written meanwhile; for this user alone."""
+    """Copy a consistent snapshot, also during writes, into a file private to this user."""
     target.touch(mode=0o600)
     target.chmod(0o600)
     with (
@@ -84,10 +86,10 @@ def copy_sqlite(source: Path, target: Path) -> None:
         original.backup(copy)
 
 
-def unfinished_restore(where: str) -> ConfigError:
+def unfinished_restore_error(where: str) -> ConfigError:
     return ConfigError(
-        [f"A backup was being restored into {where}, and that did not come to its end."],
-        hint="Do it again: forge restore FILE. What was there before is kept aside.",
+        [f"A restore into {where} did not finish."],
+        hint="Run it again: forge restore FILE. The previous data was moved aside.",
     )
 
 

@@ -1,8 +1,8 @@
-"""SQLite for asyncio, with one trip to the connection's thread for a statement instead of four.
+"""SQLite for asyncio, with one round trip to the connection's thread per statement.
 
-aiosqlite goes there to make a cursor, to execute, to fetch and to close; SQLAlchemy fetches all rows at once anyway, so all of it
-is one errand. A transaction begins with its first statement, on the same trip, and one that only reads ends where it is: that
-waits for nothing. A read was nine trips and is one; they were most of what it cost.
+aiosqlite makes four: create a cursor, execute, fetch, close. SQLAlchemy fetches all rows at once anyway, so they are
+one call here. A transaction begins in the call of its first statement, and a read-only one ends on the event loop,
+because that never blocks. A read took nine round trips, which were most of its cost, and now takes one.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ from typing import Any
 import aiosqlite
 
 ITERATION_ROWS = 64
-"""aiosqlite's own; nobody iterates here."""
+"""aiosqlite's default; unused here."""
 
 
 def connect(database: str, *, writes: bool, **options: Any) -> "Connection":
-    """To be awaited, as SQLAlchemy does."""
+    """Return a connection for SQLAlchemy to await."""
     return Connection(partial(sqlite3.connect, database, **options), writes=writes)
 
 
 class Connection(aiosqlite.Connection):
     def __init__(self, connector: Callable[[], sqlite3.Connection], *, writes: bool) -> None:
         super().__init__(connector, ITERATION_ROWS)
-        self._thread.daemon = True  # as SQLAlchemy makes it where it connects by itself
+        self._thread.daemon = True  # as SQLAlchemy does for its own connections
         self._writes = writes
         self.begin_with: str | None = None
         """Executed before the next statement."""
@@ -41,7 +41,7 @@ class Connection(aiosqlite.Connection):
         await self._end(self._conn.rollback)
 
     async def _end(self, end: Callable[[], None]) -> None:
-        """Also called when a connection goes back to its pool, and has nothing to do then: unless a commit failed."""
+        """End a transaction. The pool also calls it for a returned connection, where it does nothing unless a commit failed."""
         self.begin_with = None
         if not self._conn.in_transaction:
             return
@@ -51,13 +51,13 @@ class Connection(aiosqlite.Connection):
             end()
 
     def stop(self) -> "asyncio.Future[None] | None":
-        """Once: to a thread that has ended, a second call would be a question without an answer."""
+        """Stop the thread once: a second call to a stopped thread would never return."""
         if self._stopping is None:
             self._stopping = super().stop()  # pyright: ignore[reportUnknownMemberType]
         return self._stopping
 
     async def run(self, function: Callable[..., None], *arguments: Any) -> None:
-        """In the thread of the connection."""
+        """Run the function in the connection's thread."""
         await self._execute(function, *arguments)  # pyright: ignore[reportUnknownMemberType]
 
     def perform(self, cursor: "Cursor", method: str, sql: str, parameters: Any) -> None:
@@ -65,7 +65,9 @@ class Connection(aiosqlite.Connection):
         try:
             if self.begin_with:
                 raw.execute(self.begin_with)
-                self.begin_with = None  # not before: without it, what follows would be on its own
+                self.begin_with = (
+                    None  # after BEGIN: if that fails, the next statement must not run outside a transaction
+                )
             getattr(raw, method)(sql, parameters)
             cursor.rows = raw.fetchall() if raw.description else []
             cursor.description, cursor.rowcount, cursor.lastrowid = (
@@ -78,7 +80,7 @@ class Connection(aiosqlite.Connection):
 
 
 class Cursor:
-    """What SQLAlchemy asks of one."""
+    """The part of a cursor that SQLAlchemy uses."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""Column types that mean the same on both databases, and the one MetaData all tables join."""
+"""Column types that behave the same on both databases, and the MetaData of all tables."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -15,11 +15,11 @@ METADATA = sa.MetaData(
 )
 
 Json = sa.JSON(none_as_null=True)
-"""Not JSONB on PostgreSQL: nothing asks inside it, and JSONB refuses texts that contain a NUL character."""
+"""Not JSONB on PostgreSQL: nothing queries inside it, and JSONB rejects texts with a NUL character."""
 
 
 class Utc(sa.types.TypeDecorator[datetime]):
-    """An aware UTC time. SQLite keeps no zone, so it is put back on the way out."""
+    """An aware UTC time. SQLite stores no zone, so it is added when read."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
@@ -28,7 +28,7 @@ class Utc(sa.types.TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError(f"a time without a zone was about to be stored: {value!r}")
+            raise ValueError(f"cannot store a time without a zone: {value!r}")
         utc = value.astimezone(UTC)
         return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
 

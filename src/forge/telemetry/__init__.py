@@ -1,14 +1,14 @@
-"""What a person sees of a running Forge from outside: logs, metrics, traces. Opened once, by `forge.app`."""
+"""Logs, metrics and traces. Opened once, by `forge.app`."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forge.telemetry.context import bind, current
+from forge.telemetry.log_entries import bind, current
 from forge.telemetry.logs import Logs, configure_logs
 from forge.telemetry.metrics import Metrics
 from forge.telemetry.redaction import redact
-from forge.telemetry.traces import NoTracing, Span, Tracing, open_tracing
+from forge.telemetry.traces import NoTracing, Span, Tracing
 
 if TYPE_CHECKING:
     from forge.config import Settings
@@ -36,7 +36,7 @@ class Telemetry:
     tracing: Tracing
 
     def close(self) -> None:
-        """Traces first: what goes wrong there should still be logged."""
+        """Close tracing first, so that its errors are still logged."""
         try:
             self.tracing.close()
         finally:
@@ -44,7 +44,7 @@ class Telemetry:
 
 
 def open_telemetry(settings: "Settings", *, version: str, terminal: bool, name: str) -> Telemetry:
-    """`terminal` says whether a person is reading stderr."""
+    """Open logs, metrics and tracing. `terminal` says whether stderr is a terminal."""
     with ExitStack() as undo:
         logs = configure_logs(settings.data_dir, settings.log_level, terminal=terminal, name=name)
         undo.callback(logs.close)
@@ -52,3 +52,12 @@ def open_telemetry(settings: "Settings", *, version: str, terminal: bool, name: 
         telemetry = Telemetry(logs, Metrics(version=version), tracing)
         undo.pop_all()
     return telemetry
+
+
+def open_tracing(endpoint: str | None, *, version: str) -> Tracing:
+    if endpoint is None:
+        return NoTracing()
+    # Not at the top: OpenTelemetry takes a quarter of a second to import.
+    from forge.telemetry.otlp import OtlpTracing
+
+    return OtlpTracing(endpoint, version=version)

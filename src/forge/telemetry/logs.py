@@ -1,7 +1,7 @@
-"""Logs: JSON lines in a rotating file that is always there, readable lines on stderr. Both are written by a
-thread of their own, so that a slow disk does not hold up the event loop.
+"""Logs: JSON lines in a rotating file and readable lines on stderr, written by a thread so that a slow disk does not
+block the event loop.
 
-Python's logging is one per process; `configure_logs` takes it over and `Logs.close` gives it back as it was.
+Python's logging is global to the process; `configure_logs` takes it over and `Logs.close` restores it.
 """
 
 import logging
@@ -18,19 +18,19 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from forge.errors import ConfigError
-from forge.telemetry.entry import HumanLines, JsonLines, attach, describe
+from forge.telemetry.log_entries import HumanLines, JsonLines, make_entry, record_with_entry
 
 MAX_BYTES = 10_000_000
-OLD_FILES = 5
+MAX_OLD_FILES = 5
 MAX_WAITING = 10_000
 PATIENCE_S = 1.0
 REPEAT_S = 300.0
 MAX_REMEMBERED = 1000
 _NUMBERS = re.compile(r"\d+")
-"""What is different each time in "Retrying in 1.37s (attempt 4)"."""
+"""Ignored when comparing repeated messages such as "Retrying in 1.37s (attempt 4)"."""
 
 _LIBRARIES: Mapping[str, int] = {
-    "uvicorn": logging.WARNING,  # what it says at info, Forge says itself, and better
+    "uvicorn": logging.WARNING,  # Forge logs the events that uvicorn logs at info
     "uvicorn.error": logging.NOTSET,
     "uvicorn.access": logging.NOTSET,
     "dbos": logging.WARNING,
@@ -38,14 +38,14 @@ _LIBRARIES: Mapping[str, int] = {
     "alembic": logging.WARNING,
     "httpx2": logging.WARNING,
     "watchfiles": logging.WARNING,
-    "cel": logging.ERROR,  # an expression that failed is somebody's answer, not a line in the log
+    "cel": logging.ERROR,  # a failed expression is reported to its user, not logged
 }
 
 
 def configure_logs(data_dir: Path, level: str, *, terminal: bool, name: str = "forge") -> "Logs":
-    """Start logging. `level` is for stderr, and `debug` means Forge's own: libraries stay at info.
+    """Start logging. `level` applies to stderr; `debug` applies to Forge only, libraries stay at info.
 
-    `name` is the file's: two processes with one file would rotate it away from each other.
+    `name` is the name of the log file. Each process needs its own, because two would rotate it away from each other.
     """
     threshold = logging.getLevelNamesMapping()[level.upper()]
     try:
@@ -56,7 +56,7 @@ def configure_logs(data_dir: Path, level: str, *, terminal: bool, name: str = "f
 
 
 class Logs:
-    """Logging while it is set up. `close` writes out what is waiting and undoes the set-up."""
+    """The configured logging. `close` writes what is queued and restores the previous configuration."""
 
     def __init__(self, *outputs: logging.Handler, own_level: int) -> None:
         self._outputs = outputs
@@ -75,7 +75,7 @@ class Logs:
         logging.getLogger().removeHandler(self._intake)
         for state in self._before:
             state.restore()
-        self._intake.admit_losses()
+        self._intake.report_losses()
         self._listener.stop()
         for handler in (self._intake, *self._outputs):
             handler.close()
@@ -83,51 +83,53 @@ class Logs:
     def _take_over(self, own_level: int) -> None:
         for name, level in _LIBRARIES.items():
             logger = logging.getLogger(name)
-            # The handler is for DBOS: a logger without any gets one of its own, and stops propagating.
+            # For DBOS, which adds a handler to a logger without handlers and stops its propagation.
             logger.handlers = [logging.NullHandler()]
             logger.propagate = True
             logger.setLevel(level)
         access = logging.getLogger("uvicorn.access")
-        access.handlers, access.propagate = [], False  # uvicorn asks for handlers before it formats a line
+        access.handlers, access.propagate = (
+            [],
+            False,
+        )  # uvicorn formats access lines only if there are handlers
         logging.getLogger("forge").setLevel(own_level)
         logging.getLogger().setLevel(logging.INFO)
         logging.getLogger().addHandler(self._intake)
 
 
 class _Intake(QueueHandler):
-    """Turns a record into its entry where it was made, and hands it to the writing thread.
+    """Makes the entry of a record in the calling thread and queues it for the writing thread.
 
-    The queue is a `SimpleQueue`, the only one that may be used from a finalizer while it is in use; its bound
-    is kept here. When it is full the caller waits a moment; what then still does not fit is counted and the
-    count is logged.
+    The queue is a `SimpleQueue`, because only that can be used reentrantly from a finalizer; its limit is enforced here.
+    If it is full, the caller waits a moment; records that still do not fit are counted, and the count is logged.
     """
 
     def __init__(self, waiting: "SimpleQueue[logging.LogRecord]") -> None:
         super().__init__(waiting)
         self._waiting = waiting
         self._lost = 0
-        self.addFilter(_Quiet())
+        self.addFilter(_RepeatFilter())
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        return attach(record, describe(record))
+        return record_with_entry(record, make_entry(record))
 
     def enqueue(self, record: logging.LogRecord) -> None:
         if not self._has_room(0 if self._lost else PATIENCE_S):
             self._lost += 1
             return
-        self.admit_losses()
+        self.report_losses()
         self._waiting.put(record)
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A log call that cannot be formatted. The standard way prints its arguments, secrets and all."""
+        """Log a record that cannot be formatted. The default would print its arguments, including secrets."""
         where = (record.name, logging.ERROR, record.pathname, record.lineno)
-        failed = logging.LogRecord(*where, "A log call failed; its text is lost", None, sys.exc_info())
+        failed = logging.LogRecord(*where, "a log message could not be formatted", None, sys.exc_info())
         self.enqueue(self.prepare(failed))
 
-    def admit_losses(self) -> None:
+    def report_losses(self) -> None:
         if lost := self._lost:
             self._lost = 0
-            text = "%d log records were lost: they came faster than they could be written"
+            text = "%d log records were lost: the log queue was full"
             notice = logging.LogRecord(__name__, logging.WARNING, __file__, 0, text, (lost,), None)
             self._waiting.put(self.prepare(notice))
 
@@ -140,52 +142,52 @@ class _Intake(QueueHandler):
         return True
 
 
-class _Quiet(logging.Filter):
-    """Holds what a level cannot: DBOS sets its own again when it starts, and repeats itself ten times a second while the
-    database cannot be written to; OpenTelemetry does with every batch while the collector is away."""
+class _RepeatFilter(logging.Filter):
+    """Filters records of libraries that levels cannot: DBOS resets its level when it starts and repeats itself ten times a
+    second while the database is not writable; OpenTelemetry repeats itself with every batch while the collector is away."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._said_at: dict[tuple[str, str], float] = {}
+        self._logged_at: dict[tuple[str, str], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         library = record.name.partition(".")[0]
         if library == "dbos" and record.levelno < logging.WARNING:
             return False
-        return library not in {"dbos", "opentelemetry"} or self._is_news(record)
+        return library not in {"dbos", "opentelemetry"} or self._is_new(record)
 
-    def _is_news(self, record: logging.LogRecord) -> bool:
+    def _is_new(self, record: logging.LogRecord) -> bool:
         what = (record.name, _NUMBERS.sub("#", str(record.msg).partition("\n")[0]))
         at = time.monotonic()
-        if at - self._said_at.get(what, -REPEAT_S) < REPEAT_S:
+        if at - self._logged_at.get(what, -REPEAT_S) < REPEAT_S:
             return False
-        if len(self._said_at) >= MAX_REMEMBERED:
-            self._said_at.clear()
-        self._said_at[what] = at
+        if len(self._logged_at) >= MAX_REMEMBERED:
+            self._logged_at.clear()
+        self._logged_at[what] = at
         return True
 
 
 class _PrivateFile(RotatingFileHandler):
-    """A rotating file that only its owner can read, also when it was there before.
+    """A rotating file that only its owner can read, also if it existed before.
 
-    While it cannot be written, on a full disk, its lines are lost; that is said on stderr, and stops nothing.
+    While it cannot be written, for instance on a full disk, lines are lost and stderr gets a message.
     """
 
-    _complained_at = -REPEAT_S
+    _reported_at = -REPEAT_S
 
     def handleError(self, record: logging.LogRecord) -> None:
-        trouble = sys.exception()
-        if not isinstance(trouble, OSError):
+        error = sys.exception()
+        if not isinstance(error, OSError):
             super().handleError(record)
-        elif time.monotonic() - self._complained_at >= REPEAT_S:
-            self._complained_at = time.monotonic()
-            _complain(f"The log {self.baseFilename} cannot be written: {trouble.strerror or trouble}.")
+        elif time.monotonic() - self._reported_at >= REPEAT_S:
+            self._reported_at = time.monotonic()
+            _print_error(f"The log {self.baseFilename} cannot be written: {error.strerror or error}.")
 
     def close(self) -> None:
         try:
             super().close()
-        except OSError as trouble:
-            _complain(f"The end of {self.baseFilename} is lost: {trouble.strerror or trouble}.")
+        except OSError as error:
+            _print_error(f"The end of the log {self.baseFilename} was lost: {error.strerror or error}.")
 
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -194,8 +196,8 @@ class _PrivateFile(RotatingFileHandler):
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
 
-def _complain(text: str) -> None:
-    """As far as that is possible: stderr may lead to the same full disk, or nowhere."""
+def _print_error(text: str) -> None:
+    """Write to stderr if possible: it may be redirected to the same full disk, or closed."""
     with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{text}\n")
 
@@ -225,7 +227,7 @@ def _open_file(data_dir: Path, name: str) -> logging.Handler:
     folder.mkdir(mode=0o700, exist_ok=True)
     folder.chmod(0o700)
     handler = _PrivateFile(
-        folder / f"{name}.log", maxBytes=MAX_BYTES, backupCount=OLD_FILES, encoding="utf-8"
+        folder / f"{name}.log", maxBytes=MAX_BYTES, backupCount=MAX_OLD_FILES, encoding="utf-8"
     )
     handler.setLevel(logging.INFO)
     handler.setFormatter(JsonLines())

@@ -1,7 +1,7 @@
-"""The numbers of one Forge, in a registry of its own, as Prometheus reads them.
+"""Metrics in the format of Prometheus, in a separate registry.
 
-Labels come from small closed sets (a route is its template, never the path asked for), so that nobody outside
-can make the number of time series grow.
+Labels come from small closed sets (a route is its template, never the requested path), so that clients cannot make
+the number of time series grow.
 """
 
 from collections.abc import Generator
@@ -13,10 +13,10 @@ _STEP_BUCKETS_S = (0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600)
 
 
 class Metrics:
-    """Verbs for what happened; `render` shows the sums."""
+    """The metrics of one Forge."""
 
     def __init__(self, *, version: str) -> None:
-        # Not at the top: prometheus_client takes 90 ms to import, and no command but the server counts.
+        # Not at the top: prometheus_client takes 90 ms to import, and only the server needs it.
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
 
         self._registry = registry = CollectorRegistry()
@@ -40,7 +40,7 @@ class Metrics:
         ProcessCollector(registry=registry)
 
     def request_served(self, method: str, route: str | None, status: int, seconds: float) -> None:
-        """`route` is the template of the path, None when no route matched."""
+        """Count a request. `route` is the path template, None if no route matched."""
         known = method if method in _METHODS else "other"
         self._requests.labels(known, route or "none", str(status)).inc()
         self._request_s.labels(route or "none").observe(seconds)
@@ -64,7 +64,7 @@ class Metrics:
 
     @contextmanager
     def websocket_client(self) -> Generator[None]:
-        """Counts a client for as long as it is connected."""
+        """Count a client while it is connected."""
         with self._clients.track_inprogress():
             yield
 
@@ -72,7 +72,7 @@ class Metrics:
         self._gates.set(count)
 
     def render(self) -> tuple[bytes, str]:
-        """The text format, and its content type."""
+        """Return the metrics in text format, and the content type."""
         from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
         return generate_latest(self._registry), CONTENT_TYPE_PLAIN_0_0_4

@@ -1,7 +1,7 @@
-"""Traces to a collector, by OpenTelemetry. The only module that imports it; loaded when an endpoint is set.
+"""Traces for an OpenTelemetry collector. The only module that imports OpenTelemetry; loaded when an endpoint is set.
 
-The provider is ours alone, never the process's. Spans are handed over in the background: a collector that is
-slow or away costs spans, never time. Besides the endpoint the standard OTEL_* variables count (headers, sampler).
+Uses its own provider, not the process-wide one. Spans are sent in the background: a slow or unreachable collector
+loses spans but delays nothing. The standard OTEL_* variables (headers, sampler) apply too.
 """
 
 import logging
@@ -55,12 +55,12 @@ class OtlpTracing:
                 raise
 
     def close(self) -> None:
-        """OpenTelemetry's own shutdown takes up to 30 s, and its flush ignores the timeout it is given."""
+        """Shut down within `close_s`. OpenTelemetry's shutdown takes up to 30 s, and its flush ignores the timeout."""
         shutdown = threading.Thread(target=self._provider.shutdown, name="forge-traces-close", daemon=True)
         shutdown.start()
         shutdown.join(self._close_s)
         if shutdown.is_alive():
-            _log.warning("The last traces were not delivered: the collector did not take them in time")
+            _log.warning("the last traces were not delivered: the collector did not respond in time")
             self._exporter.shutdown()
             shutdown.join(GRACE_S)
 
@@ -85,7 +85,7 @@ class _OtlpSpan:
 
 
 class _StoppableExporter(SpanExporter):
-    """After `shutdown` nothing more is sent, and a second `shutdown` is fine: ours may come before theirs."""
+    """Sends nothing after `shutdown`, and allows a second `shutdown`: ours can precede the provider's."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter

@@ -1,7 +1,7 @@
-"""Keeps secrets out of logs and traces: whatever looks like one is masked, wherever it stands.
+"""Mask everything that looks like a secret in logs and traces.
 
-A line masked by mistake costs a moment; a key in a log file costs the key. So no pattern asks for a word
-boundary where a quoted or escaped text (`\\nghp_…`) could lack one.
+False positives are cheap, a leaked key is not. So no pattern requires a word boundary where quoted or escaped text
+(`\\nghp_…`) could lack one.
 """
 
 import math
@@ -15,12 +15,12 @@ MAX_DEPTH = 6
 
 _NAMES = r"token|secret|passwd|password|passphrase|api[_-]?key|authorization|cookie|session"
 _LONG_NAMES = rf"(?:[\w-]*[_-])?(?:{_NAMES})"
-"""`access_token` and `x-api-key` too; `input_tokens` not."""
+"""Matches `access_token` and `x-api-key`, but not `input_tokens`."""
 _SECRET_NAME = re.compile(_LONG_NAMES, re.IGNORECASE)
 
 
 class _Rule(NamedTuple):
-    """Looks for `pattern` only where `mark` (in lower case) occurs: most lines are done in a microsecond."""
+    """Searches for `pattern` only if `mark` (in lower case) occurs, which is rare and fast to check."""
 
     mark: str
     pattern: re.Pattern[str]
@@ -28,7 +28,7 @@ class _Rule(NamedTuple):
 
 
 def _named(mark: str, pattern: str, after: str = "") -> _Rule:
-    """Group 1 is what stays."""
+    """Make a rule that keeps group 1."""
     return _Rule(mark, re.compile(pattern, re.IGNORECASE), rf"\1{MASK}{after}")
 
 
@@ -59,7 +59,7 @@ def redact(text: str) -> str:
 
 
 def redact_value(value: object, depth: int = 0) -> object:
-    """The value as JSON can hold it, without secrets. Never raises, whatever the value is."""
+    """Convert a value to JSON without secrets. Never raises."""
     match value:
         case None | bool() | int():
             return value
@@ -76,7 +76,7 @@ def redact_value(value: object, depth: int = 0) -> object:
 
 
 def redact_mapping(values: Mapping[Any, object], depth: int = 0) -> dict[str, object]:
-    """As `redact_value`; under a name such as `password` nothing is shown at all."""
+    """Redact a mapping; values of names such as `password` are masked completely."""
     named = ((_redact_text_of(name), value) for name, value in values.items())
     return {
         name: MASK if _SECRET_NAME.fullmatch(name) and value else redact_value(value, depth + 1)

@@ -1,4 +1,4 @@
-"""Tracing is there for who has a collector, and costs nothing for who has none."""
+"""The tracing interface, and the implementation without a collector, which costs nothing."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
@@ -7,11 +7,11 @@ Attribute = str | bool | int | float | None
 
 
 class Span(Protocol):
-    """A piece of work while it is going on."""
+    """A span in progress."""
 
     @property
     def traceparent(self) -> str | None:
-        """The W3C header that makes work elsewhere, or later, a part of this."""
+        """The W3C header for continuing this trace in another process or later."""
         ...
 
     def set(self, **attributes: Attribute) -> None: ...
@@ -21,14 +21,14 @@ class Tracing(Protocol):
     def span(
         self, name: str, /, *, traceparent: str | None = None, **attributes: Attribute
     ) -> AbstractContextManager[Span]:
-        """A span around a piece of work, awaits included; an exception that leaves it is recorded.
+        """Open a span; an exception that leaves it is recorded.
 
-        It belongs to `traceparent` when given and well formed, else to the span it is opened in.
+        Its parent is `traceparent` if given and valid, else the current span.
         """
         ...
 
     def close(self) -> None:
-        """Deliver what is left, within a few seconds."""
+        """Deliver pending spans within a few seconds."""
         ...
 
 
@@ -48,12 +48,3 @@ class NoTracing:
 
     def close(self) -> None:
         pass
-
-
-def open_tracing(endpoint: str | None, *, version: str) -> Tracing:
-    if endpoint is None:
-        return NoTracing()
-    # Not at the top: OpenTelemetry takes a quarter of a second to import.
-    from forge.telemetry.otlp import OtlpTracing
-
-    return OtlpTracing(endpoint, version=version)

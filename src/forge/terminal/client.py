@@ -1,8 +1,9 @@
-"""Calls the running server over HTTP. Commands never open its database."""
+"""HTTP client of the commands. Commands call the running server and never open its database."""
 
 import ssl
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 import httpx2
@@ -11,9 +12,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from forge import __version__
 from forge.config import ClientSettings
 from forge.errors import ForgeError, Internal, Unauthenticated, Unavailable
-from forge.terminal.failure import error_from
-from forge.terminal.follow import Follower, RawEvent, is_whisper
-from forge.terminal.place import SERVER_FILE, Place, Source, find_place, no_server
+from forge.terminal.follower import Follower, RawEvent, is_ephemeral
+from forge.terminal.location import SERVER_FILE, Location, Source, find_location, no_server
+from forge.terminal.server_errors import error_from
 
 __all__ = ["SERVER_FILE", "Client", "connect", "connect_to"]
 
@@ -23,7 +24,7 @@ CONNECT_TIMEOUT_S = 5.0
 PAGE = 200
 PREFIX = "/api/v1"
 UNPREFIXED = ("/audit/",)
-"""Where the API's addresses are without the prefix."""
+"""Paths that the API serves without the prefix."""
 
 T = TypeVar("T")
 Params = Mapping[str, str | int | list[str] | None]
@@ -35,7 +36,7 @@ class Meta(BaseModel):
 
 
 class Answer(BaseModel):
-    """What we need of the envelope."""
+    """The part of the response envelope that commands need."""
 
     data: Any
     meta: Meta
@@ -43,49 +44,56 @@ class Answer(BaseModel):
 
 @contextmanager
 def connect(settings: ClientSettings | None = None) -> Generator["Client"]:
-    """The server this terminal belongs to; `FORGE_URL` and `FORGE_DATA_DIR` say which."""
+    """Connect to the server that `FORGE_URL` or `FORGE_DATA_DIR` names. It is looked up at the first request."""
     settings = settings or ClientSettings()
-    with Client(lambda: find_place(settings)) as client:
+    with Client(lambda: find_location(settings)) as client:
         yield client
 
 
 @contextmanager
 def connect_to(url: str, key: str) -> Generator["Client"]:
-    """A server by its address, before anything about it is saved."""
-    with Client(lambda: Place(url, key, Source.LOGIN)) as client:
+    """Connect to a server by its address, before a key for it is saved."""
+    with Client(lambda: Location(url, key, Source.LOGIN)) as client:
         yield client
 
 
 class Client:
-    """Every method gives the `data` of the answer in the asked shape, or raises the error the server raised."""
+    """Return the `data` of each response, validated as `shape`, or raise the error that the server raised."""
 
-    def __init__(self, locate: Callable[[], Place]) -> None:
+    def __init__(self, locate: Callable[[], Location]) -> None:
         self._locate = locate
-        self.place = locate()
-        # A proxy is for the world outside; and a key goes to the address it is for, never where that redirects to.
-        self._http = httpx2.Client(
-            headers={"User-Agent": USER_AGENT},
-            trust_env=not self.place.is_loopback,
-            follow_redirects=False,
-            verify=_tls_context(self.place),
-        )
 
     def __enter__(self) -> "Client":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._http.close()
+        if "_http" in self.__dict__:
+            self._http.close()
+
+    @cached_property
+    def location(self) -> Location:
+        return self._locate()
+
+    @cached_property
+    def _http(self) -> httpx2.Client:
+        # No proxy for this machine; and no redirects, which would carry the key to another address.
+        return httpx2.Client(
+            headers={"User-Agent": USER_AGENT},
+            trust_env=not self.location.is_loopback,
+            follow_redirects=False,
+            verify=_tls_context(self.location),
+        )
 
     def get(self, path: str, shape: type[T], params: Params | None = None) -> T:
         return _shaped(self._call("GET", path, params=params).data, shape)
 
     def get_text(self, path: str, params: Params | None = None) -> str:
-        """A file the server makes; it comes as it is, in no envelope."""
-        return _checked(self.place, self._send("GET", path, params=params)).text
+        """Download a text file, which comes without an envelope."""
+        return _checked(self.location, self._send("GET", path, params=params)).text
 
     def get_bytes(self, path: str) -> bytes:
-        """The same for what is no text."""
-        return _checked(self.place, self._send("GET", path)).content
+        """Download a binary file."""
+        return _checked(self.location, self._send("GET", path)).content
 
     def post(
         self,
@@ -101,9 +109,9 @@ class Client:
     def upload(
         self, path: str, shape: type[T], content: bytes, params: Params | None = None, *, within_s: float
     ) -> T:
-        """A file as the body."""
+        """Send a file as the request body."""
         sent = self._send("POST", path, params=params, content=content, within_s=within_s)
-        return _shaped(_read(self.place, sent).data, shape)
+        return _shaped(_read(self.location, sent).data, shape)
 
     def put(self, path: str, shape: type[T], body: Body, params: Params | None = None) -> T:
         return _shaped(self._call("PUT", path, params=params, body=body).data, shape)
@@ -115,11 +123,11 @@ class Client:
         return _shaped(self._call("DELETE", path, params=params).data, shape)
 
     def drop(self, path: str) -> None:
-        """Delete what leaves nothing to be told."""
-        _checked(self.place, self._send("DELETE", path))
+        """Delete something whose deletion returns no data."""
+        _checked(self.location, self._send("DELETE", path))
 
     def pages(self, path: str, shape: type[T], limit: int, params: Params | None = None) -> Iterator[T]:
-        """The first `limit` items of a list, fetched a page at a time."""
+        """Yield the first `limit` items of a list, fetched page by page."""
         cursor: str | None = None
         while limit > 0:
             wanted = {**(params or {}), "limit": min(limit, PAGE), "cursor": cursor}
@@ -138,23 +146,23 @@ class Client:
         *,
         within_s: float | None = None,
         on_lost: Callable[[ForgeError], None] = lambda _: None,
-        on_whisper: Callable[[RawEvent], None] = lambda _: None,
+        on_ephemeral: Callable[[RawEvent], None] = lambda _: None,
     ) -> Generator[T]:
-        """Every event of a stream from its first, then as they come, across restarts of the server.
+        """Yield every event of a stream from its first, then as they come, across restarts of the server.
 
-        `on_whisper` hears what is whispered among them; it has no number and does not come again.
+        Ephemeral events have no number and are not repeated after a reconnect; they go to `on_ephemeral`.
         """
         with closing(Follower(self.find_again, USER_AGENT, on_lost).follow(stream, within_s)) as events:
             for event in events:
-                if is_whisper(event):
-                    on_whisper(event)
+                if is_ephemeral(event):
+                    on_ephemeral(event)
                 else:
                     yield _shaped(event, shape)
 
-    def find_again(self) -> Place:
-        """A server that was started again has another key, and perhaps another port."""
-        self.place = self._locate()
-        return self.place
+    def find_again(self) -> Location:
+        """Locate the server again: after a restart it has another key, and perhaps another port."""
+        self.location = self._locate()
+        return self.location
 
     def _call(
         self,
@@ -165,7 +173,7 @@ class Client:
         body: Body | None = None,
         within_s: float = TIMEOUT_S,
     ) -> Answer:
-        return _read(self.place, self._send(method, path, params=params, body=body, within_s=within_s))
+        return _read(self.location, self._send(method, path, params=params, body=body, within_s=within_s))
 
     def _send(
         self,
@@ -180,68 +188,66 @@ class Client:
         try:
             return self._http.request(
                 method,
-                f"{self.place.url}{'' if path.startswith(UNPREFIXED) else PREFIX}{path}",
+                f"{self.location.url}{'' if path.startswith(UNPREFIXED) else PREFIX}{path}",
                 params={name: value for name, value in (params or {}).items() if value is not None},
                 json=body,
                 content=content,
-                headers={"Authorization": f"Bearer {self.place.key}"},
+                headers={"Authorization": f"Bearer {self.location.key}"},
                 timeout=httpx2.Timeout(within_s, connect=CONNECT_TIMEOUT_S),
             )
         except httpx2.ConnectError as error:
-            raise _nobody_there(self.place, error) from error
+            raise _not_reachable(self.location, error) from error
         except httpx2.TimeoutException as error:
-            raise Unavailable(f"{self.place.url} did not answer within {within_s:.0f} s.") from error
+            raise Unavailable(f"{self.location.url} did not answer within {within_s:.0f} s.") from error
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
-            raise Unavailable(f"{self.place.url} cannot be asked: {error}") from error
+            raise Unavailable(f"The request to {self.location.url} failed: {error}") from error
 
 
-def _tls_context(place: Place) -> ssl.SSLContext:
-    """Load certificates only where they are used: it takes 20 ms, longer than most commands wait for the server.
+def _tls_context(location: Location) -> ssl.SSLContext:
+    """Load certificates only for https: it takes 20 ms, longer than most commands wait for the server.
 
-    The context of a plain address trusts no certificate at all.
+    The context of a plain http address trusts no certificate at all.
     """
-    if place.url.startswith("https:"):
-        return httpx2.create_ssl_context(trust_env=not place.is_loopback)
+    if location.url.startswith("https:"):
+        return httpx2.create_ssl_context(trust_env=not location.is_loopback)
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _checked(place: Place, response: httpx2.Response) -> httpx2.Response:
+def _checked(location: Location, response: httpx2.Response) -> httpx2.Response:
     if response.is_redirect:
         raise Unavailable(
-            f"{place.url} sends its visitors on to {response.headers.get('location', 'nowhere')}.",
-            hint="Use the address it names, if you trust it.",
+            f"{location.url} redirects to {response.headers.get('location', 'nowhere')}.",
+            hint="Use that address, if you trust it.",
         )
     if not response.is_success:
-        raise _explained(place, error_from(response.content, response.status_code, response.headers))
+        raise _explained(location, error_from(response.content, response.status_code, response.headers))
     return response
 
 
-def _read(place: Place, response: httpx2.Response) -> Answer:
-    content = _checked(place, response).content
+def _read(location: Location, response: httpx2.Response) -> Answer:
+    content = _checked(location, response).content
     try:
         return Answer.model_validate_json(content)
     except ValidationError as error:
-        raise Unavailable(
-            f"What answers at {place.url} is not Forge.", hint="Is the address right?"
-        ) from error
+        raise Unavailable(f"The server at {location.url} is not Forge.", hint="Check the address.") from error
 
 
-def _explained(place: Place, error: ForgeError) -> ForgeError:
-    """A key that is refused says something else to do, depending on where it came from."""
+def _explained(location: Location, error: ForgeError) -> ForgeError:
+    """Add a hint to the error for a rejected key, depending on where the key came from."""
     if not isinstance(error, Unauthenticated):
         return error
-    if place.source is Source.SERVER_FILE:
-        hint = "Another Forge seems to run at this address. Start yours again: forge serve"
+    if location.source is Source.SERVER_FILE:
+        hint = "Another Forge seems to run at this address. Restart yours: forge serve"
     else:
-        hint = f"Log in again: forge login {place.url}"
-    return Unauthenticated(f"{place.url}: {error.message}", hint=hint)
+        hint = f"Log in again: forge login {location.url}"
+    return Unauthenticated(f"{location.url}: {error.message}", hint=hint)
 
 
-def _nobody_there(place: Place, error: httpx2.ConnectError) -> Unavailable:
-    if place.source is Source.SERVER_FILE:
+def _not_reachable(location: Location, error: httpx2.ConnectError) -> Unavailable:
+    if location.source is Source.SERVER_FILE:
         return no_server()
     return Unavailable(
-        f"Nothing answers at {place.url}: {error}", hint="Is the address right, and does it run?"
+        f"Cannot connect to {location.url}: {error}", hint="Check the address and that the server is running."
     )
 
 
@@ -250,6 +256,6 @@ def _shaped(data: Any, shape: type[T]) -> T:
         return TypeAdapter(shape).validate_python(data)
     except ValidationError as error:
         raise Internal(
-            "This command does not understand what the server answered.",
-            hint=f"Their versions differ? This is {__version__}; forge status shows the server's.",
+            "The response of the server has an unexpected format.",
+            hint=f"The versions may differ: this is {__version__}; forge status shows the server's.",
         ) from error

@@ -1,4 +1,4 @@
-"""The root of a command line: run a command, and end with what a shell understands."""
+"""Run a command line and exit with the code of its outcome."""
 
 import sys
 
@@ -9,7 +9,7 @@ from forge.terminal.text import clean
 
 
 def run_command(command: click.Command, name: str) -> None:
-    """Whatever the command refuses to do is said in one or two lines, with the exit code of its kind."""
+    """Print an error in one or two lines, and exit with the code of its kind."""
     try:
         code = command.main(prog_name=name, standalone_mode=False)
     except click.exceptions.Abort:
@@ -21,7 +21,7 @@ def run_command(command: click.Command, name: str) -> None:
     except ForgeError as error:
         show_error(error)
         sys.exit(error.exit_code)
-    sys.exit(code or 0)  # what `ctx.exit` was given; commands themselves return nothing
+    sys.exit(code or 0)  # the argument of `ctx.exit`; commands return None
 
 
 def show_error(error: ForgeError) -> None:

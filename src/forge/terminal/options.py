@@ -1,4 +1,4 @@
-"""Options that mean the same in every command. Needs click only, so that help and completion stay quick."""
+"""Options shared by all commands. Imports only click, so that help and completion stay fast."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -15,12 +15,12 @@ def json_option(command: Command) -> Command:
 
 
 def yes_option(command: Command) -> Command:
-    """For what asks first, and in a script cannot (`forge.terminal.asking`)."""
+    """Skip the confirmation (`forge.terminal.inputs`)."""
     return click.option("--yes", is_flag=True, help="Do not ask.")(command)
 
 
 def limit_option(command: Command) -> Command:
-    """For a list that is fetched page by page, so that there is no most."""
+    """Limit a list that is fetched page by page, and has no maximum of its own."""
     return click.option(
         "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most."
     )(command)

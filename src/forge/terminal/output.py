@@ -1,18 +1,30 @@
-"""How commands show what they have: JSON when asked for, else text with a little colour if there is a terminal."""
+"""Print results: as JSON, as tables and pages that are declared as data, or as text."""
 
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
 
 import click
 from pydantic import TypeAdapter
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forge.terminal.text import clean
+from forge.kernel.clock import now
+from forge.terminal.text import ago, clean, duration
 
+T = TypeVar("T")
+
+Cell = Text | str | int | float | datetime | timedelta | Collection[str] | None
+Getter = str | Callable[[T], Cell]
+"""The name of an attribute, or a function of the item."""
+View = Callable[[T], RenderableType]
+
+FAINT = "bright_black"
 UNLIMITED = 10_000
-"""Columns of an output that is no terminal: nothing is cut off in a file or a pipe."""
+"""Width of an output that is not a terminal: nothing is cut off in a file or a pipe."""
 
 TONES = {
     "running": "blue",
@@ -28,7 +40,7 @@ TONES = {
     "bad": "red",
     "revoked": "red",
 }
-"""Colour is for status only; what is not here is past or not yet, and grey."""
+"""Colors of statuses. Every other status is over or has not begun, and grey."""
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -39,32 +51,118 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_json(data: object) -> None:
-    """As the API spells it."""
+    """Print `data` as the API spells it."""
     click.echo(TypeAdapter(object).dump_json(data, indent=2, by_alias=True).decode())
 
 
+def print_result(data: T, view: View[T] | str, *, as_json: bool, empty: str = "") -> None:
+    """Print `data` as JSON or as `view` renders it; instead of an empty list, print `empty` to standard error."""
+    if as_json:
+        print_json(data)
+    elif empty and not data:
+        click.echo(empty, err=True)
+    else:
+        print_text(view if isinstance(view, str) else view(data))
+
+
+def print_text(text: RenderableType) -> None:
+    if isinstance(text, str):
+        click.echo(clean(text))
+    else:
+        console().print(text)
+
+
+class Columns(Generic[T]):
+    """A table: headings and how to get their cells. Columns in `wrap` give way on a narrow screen; ids never do."""
+
+    def __init__(self, columns: Mapping[str, Getter[T]], *, wrap: Collection[str] = ()) -> None:
+        self._columns = columns
+        self._wrap = wrap
+
+    def __call__(self, items: Iterable[T]) -> Table:
+        rows = table(*self._columns, wrapped=self._wrap)
+        for item in items:
+            rows.add_row(*(to_text(_get(item, getter)) or Text() for getter in self._columns.values()))
+        return rows
+
+
+class Fields(Generic[T]):
+    """A page of names and values, one per line. Empty values are left out."""
+
+    def __init__(self, fields: Mapping[str, Getter[T]]) -> None:
+        self._fields = fields
+
+    def __call__(self, item: T) -> Table:
+        return key_values((name, to_text(_get(item, getter))) for name, getter in self._fields.items())
+
+
+def _get(item: object, getter: str | Callable[[Any], Cell]) -> Cell:
+    return getattr(item, getter) if isinstance(getter, str) else getter(item)
+
+
+def to_text(cell: Cell) -> Text | None:
+    """Format a value as it reads best: times relative to now, counts with separators, lists with commas."""
+    match cell:
+        case None:
+            return None
+        case Text():
+            return cell
+        case str():
+            return words(cell) if cell else None
+        case int() | float():
+            return Text(f"{cell:,}")
+        case datetime():
+            return Text(ago(cell, now()))
+        case timedelta():
+            return Text(duration(cell))
+        case _:
+            return words(", ".join(cell)) if cell else None
+
+
 def words(value: object, style: str = "") -> Text:
-    """Text that may come from anybody."""
+    """Return text that may come from anybody, without control characters."""
     return Text(clean(str(value)), style=style)
 
 
 def dot(status: str) -> Text:
-    """Never colour alone: a dot and the word."""
-    return Text(f"● {clean(status)}", TONES.get(status, "bright_black"))
+    """Return a colored dot and the status in words, since color alone is not readable for everyone."""
+    return Text(f"● {clean(status)}", TONES.get(status, FAINT))
+
+
+def marked(tone: str, text: str | Text, hint: str | None = None) -> Text:
+    """Return a line that begins with a dot in the color of a status, and an indented hint below it."""
+    line = Text.assemble(("● ", TONES.get(tone, FAINT)), clean(text) if isinstance(text, str) else text)
+    return line.append(f"\n  {clean(hint)}", FAINT) if hint else line
+
+
+def heading(title: str) -> Text:
+    return Text(f"\n{title}", FAINT)
+
+
+def section(title: str, lines: Iterable[RenderableType]) -> Iterator[RenderableType]:
+    """Yield a heading and its lines; nothing without lines."""
+    found = list(lines)
+    if found:
+        yield heading(title)
+        yield from found
+
+
+def indented(part: RenderableType) -> Padding:
+    return Padding(part, (0, 0, 0, 2), expand=False)
 
 
 def table(*headings: str, wrapped: Collection[str] = ()) -> Table:
-    """Columns without lines. The `wrapped` ones give way on a narrow screen; an id never does."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bright_black")
-    for heading in headings:
-        made.add_column(heading, no_wrap=heading not in wrapped, overflow="fold", min_width=len(heading))
+    """Return a table without lines. The `wrapped` columns give way on a narrow screen; ids never do."""
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=FAINT)
+    for title in headings:
+        made.add_column(title, no_wrap=title not in wrapped, overflow="fold", min_width=len(title))
     return made
 
 
 def key_values(pairs: Iterable[tuple[str, Text | str | None]]) -> Table:
-    """One line each; what is None is left out."""
+    """Return one line per pair, without those that have no value."""
     made = Table.grid(padding=(0, 2, 0, 0))
-    made.add_column(style="bright_black", no_wrap=True)
+    made.add_column(style=FAINT, no_wrap=True)
     made.add_column(overflow="fold")
     for name, value in pairs:
         if value is not None:
@@ -74,7 +172,7 @@ def key_values(pairs: Iterable[tuple[str, Text | str | None]]) -> Table:
 
 @contextmanager
 def working(what: str) -> Generator[Callable[[str], None]]:
-    """A sign of life while something takes long, and the way to say what it is at; nothing when nobody watches."""
+    """Show a spinner while something takes long, and yield a function that changes its text. Silent without a terminal."""
     err = console(stderr=True)
     if not err.is_terminal:
         yield lambda _: None

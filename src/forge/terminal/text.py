@@ -1,4 +1,4 @@
-"""Values as a person reads them in a terminal."""
+"""Format values for people who read them in a terminal."""
 
 import re
 from datetime import datetime, timedelta
@@ -9,12 +9,12 @@ _SIZES = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def clean(text: str) -> str:
-    """Text of others may not move the cursor, change colours or turn its own direction around."""
+    """Replace characters that move the cursor, change colors or reverse the direction of text."""
     return _INVISIBLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
 def ago(at: datetime, now: datetime) -> str:
-    """`3 min ago`, `in 2 h`; one unit is enough to know whether it was just now or last week."""
+    """Format a time as `3 min ago` or `in 2 h`."""
     seconds = (now - at).total_seconds()
     if abs(seconds) < 1:
         return "just now"
@@ -24,8 +24,10 @@ def ago(at: datetime, now: datetime) -> str:
 
 
 def duration(length: timedelta) -> str:
-    """`340 ms`, `2.4 s`, `3 min 5 s`, `2 h 4 min`, `5 d 3 h`: the two units that matter. None is below zero: then the
-    clock was set back meanwhile."""
+    """Format a duration as `340 ms`, `2.4 s`, `3 min 5 s`, `2 h 4 min` or `5 d 3 h`.
+
+    A negative one, after the clock was set back, counts as zero.
+    """
     seconds = max(0.0, length.total_seconds())
     if seconds < 1:
         return f"{round(seconds * 1000)} ms"
@@ -38,7 +40,7 @@ def duration(length: timedelta) -> str:
 
 
 def size(count: int) -> str:
-    """Decimal units, as disks are sold."""
+    """Format a number of bytes in decimal units."""
     amount = float(count)
     for unit in _SIZES[:-1]:
         if amount < 1000:

@@ -1,1 +1,1 @@
-"""`forge demo`: a walk through all of Forge that Forge takes by itself, against the scripted model."""
+"""`forge demo`: an automatic tour of all features, with the scripted model."""

@@ -25,6 +25,6 @@ def demo(port: int, data_dir: Path | None, keep: bool | None, leaves: bool) -> N
 
     A server of its own, a folder of its own, no key, no network. The model's words come from a script; all else is real.
     """
-    from forge.tour.walk import walk
+    from forge.tour.demo_run import run_demo
 
-    walk(data_dir, port=port, keep=keep, stays=not leaves)
+    run_demo(data_dir, port=port, keep=keep, keep_running=not leaves)

@@ -1,6 +1,6 @@
-"""The run kind `workflow`: takes its turn, and carries the pinned definition out.
+"""The run kind `workflow`: wait for a free slot, then execute the pinned definition.
 
-It makes no call of the run engine's journal: what its steps came to is kept by their names (`engine/recording.py`).
+It does not use the journal of the run engine: results are stored by step key (`engine/step_recorder.py`).
 """
 
 import asyncio
@@ -16,41 +16,45 @@ from forge.events.log import EventLog
 from forge.events.models import EventData
 from forge.kernel.background import in_background
 from forge.runs.context import RunContext, StepFailed
-from forge.runs.fencing import TakenOver, still_owned
 from forge.runs.journal import account_stream, run_stream
 from forge.runs.kinds import RunKind
 from forge.runs.models import Run
-from forge.runs.selecting import ancestors
-from forge.store.engine import Store
-from forge.store.outage import survives_outage
-from forge.workflows import steps_store, store
+from forge.runs.queries import TakenOver, ancestors, still_owned
+from forge.store.database import Store, survives_outage
+from forge.workflows import store
 from forge.workflows.definition.models import ConcurrencyPolicy, Definition, StepType
-from forge.workflows.engine.calling import Fenced, Kept, RunFacts
-from forge.workflows.engine.executing import Execution
-from forge.workflows.engine.ground import Correct, Ground, Keep, ScopeFailed
-from forge.workflows.engine.hands import Hands
-from forge.workflows.engine.linking import Links
-from forge.workflows.engine.pace import Pace, worked_s
-from forge.workflows.engine.recording import Owner, Recorder
-from forge.workflows.engine.rows import StepRow
-from forge.workflows.given import KIND, WorkflowInput
-from forge.workflows.models import WorkflowStepMoved
-from forge.workflows.pinning import Pinned
-from forge.workflows.steps.approval import ApprovalHand
-from forge.workflows.store import RunRow
+from forge.workflows.engine import step_store
+from forge.workflows.engine.activity import RunActivity, working_time_s
+from forge.workflows.engine.execution import Execution
+from forge.workflows.engine.execution_context import (
+    CorrectInput,
+    ExecutionContext,
+    FencedWrite,
+    LinkedRuns,
+    RunFenced,
+    RunInfo,
+    ScopeFailed,
+    StoreFailure,
+)
+from forge.workflows.engine.step_executor import StepExecutors
+from forge.workflows.engine.step_recorder import RunAttempt, StepRecorder
+from forge.workflows.engine.step_store import StepRow
+from forge.workflows.models import KIND, WorkflowInput, WorkflowStepMoved
+from forge.workflows.steps.approval import ApprovalStepExecutor
+from forge.workflows.store import DefinitionCache, RunRow
 
-TURN_LOOK_S = 1.0
+SLOT_CHECK_S = 1.0
 
 Cancel = Callable[[str, str, str], Awaitable[None]]
-"""Of an account, a run, by whom."""
+"""Cancel a run: account id, run id, who cancels."""
 
 
 @dataclass(frozen=True)
-class Means:
-    """What there is only once everything else is open."""
+class KindDependencies:
+    """Dependencies that exist only after the run engine was opened."""
 
-    hands: Hands
-    correct: Correct
+    step_executors: StepExecutors
+    correct: CorrectInput
     cancel: Cancel
 
 
@@ -65,46 +69,48 @@ class WorkflowKind:
     def __init__(self, database: Store, events: EventLog) -> None:
         self._database = database
         self._events = events
-        self.recorder = Recorder(database, events)
-        self.pinned = Pinned()
-        self._means: asyncio.Future[Means] = asyncio.get_running_loop().create_future()
+        self.recorder = StepRecorder(database, events)
+        self.definitions = DefinitionCache()
+        self._dependencies: asyncio.Future[KindDependencies] = asyncio.get_running_loop().create_future()
 
     def kind(self) -> RunKind[WorkflowInput]:
-        return RunKind(KIND, WorkflowInput, self.run, title=lambda given: given.workflow_name)
+        return RunKind(KIND, WorkflowInput, self.run, title=lambda run_input: run_input.workflow_name)
 
-    def provide(self, means: Means) -> None:
-        """Runs that were taken up before wait for this."""
-        self._means.set_result(means)
+    def provide(self, dependencies: KindDependencies) -> None:
+        """Set the dependencies. Runs that a worker took up earlier wait for this."""
+        self._dependencies.set_result(dependencies)
 
-    async def run(self, context: RunContext, given: WorkflowInput) -> JsonValue:
-        means = await asyncio.shield(self._means)
-        loaded = await self._load(context.run, given)
-        pace = Pace(
+    async def run(self, context: RunContext, run_input: WorkflowInput) -> JsonValue:
+        dependencies = await asyncio.shield(self._dependencies)
+        loaded = await self._load(context.run, run_input)
+        activity = RunActivity(
             loaded.definition.timeout_secs,
-            worked_s(loaded.steps.values()),
+            working_time_s(loaded.steps.values()),
             loaded.definition.parallel,
         )
-        async with in_background(pace.show(context), f"status of run {context.run_id}"):
-            await self._take_turn(context, loaded, pace, means.cancel)
-            ground = self._ground(context, loaded, pace, means)
-            ended = await Execution(loaded.definition, ground, _names(loaded)).run()
+        async with in_background(activity.track_status(context), f"status of run {context.run_id}"):
+            await self._wait_for_slot(context, loaded, activity, dependencies.cancel)
+            execution_context = self._execution_context(context, loaded, activity, dependencies)
+            ended = await Execution(loaded.definition, execution_context, _names(loaded)).run()
         if ended.failure is not None:
             raise StepFailed(ended.failure.title, ended.failure.problem)
         return ended.output
 
     @survives_outage
-    async def _load(self, run: Run, given: WorkflowInput) -> _Loaded:
+    async def _load(self, run: Run, run_input: WorkflowInput) -> _Loaded:
         async with self._database.read() as tx:
             row = await store.find_run(tx, run.id)
             if row is None:
                 raise NotFound(f"There is no run {run.id}.")
-            definition = await self.pinned.find(tx, given.workflow_id, given.number)
+            definition = await self.definitions.find(tx, run_input.workflow_id, run_input.number)
             is_new = run.attempt == 1 and row.retry_of is None
-            return _Loaded(row, definition, {} if is_new else await steps_store.load(tx, run.id))
+            return _Loaded(row, definition, {} if is_new else await step_store.load(tx, run.id))
 
-    def _ground(self, context: RunContext, loaded: _Loaded, pace: Pace, means: Means) -> Ground:
-        row, owner = loaded.row, Owner(context.run_id, context.run.attempt)
-        facts = RunFacts(
+    def _execution_context(
+        self, context: RunContext, loaded: _Loaded, activity: RunActivity, dependencies: KindDependencies
+    ) -> ExecutionContext:
+        row, owner = loaded.row, RunAttempt(context.run_id, context.run.attempt)
+        facts = RunInfo(
             run_id=row.run_id,
             account_id=context.account_id,
             workflow_id=row.workflow_id,
@@ -112,85 +118,92 @@ class WorkflowKind:
             depth=row.depth,
         )
 
-        async def write(step: StepRow, told: tuple[EventData, ...]) -> None:
-            await self.recorder.write(owner, (step,), told)
+        async def write(step: StepRow, events: tuple[EventData, ...]) -> None:
+            await self.recorder.write(owner, (step,), events)
 
-        hands = {**means.hands, StepType.APPROVAL: ApprovalHand(context)}
-        return Ground(
+        step_executors = {**dependencies.step_executors, StepType.APPROVAL: ApprovalStepExecutor(context)}
+        return ExecutionContext(
             facts=facts,
-            hands=hands,
-            correct=means.correct,
-            pace=pace,
+            step_executors=step_executors,
+            correct=dependencies.correct,
+            activity=activity,
             write=write,
-            fenced=self._fenced(owner),
-            stop=lambda run_id: means.cancel(context.account_id, run_id, f"run {row.run_id}"),
-            keep=self._keep(owner),
-            failure=ScopeFailed.of(row.failure),
+            run_fenced=self._run_fenced(owner),
+            stop_run=lambda run_id: dependencies.cancel(context.account_id, run_id, f"run {row.run_id}"),
+            store_failure=self._store_failure(owner),
+            failure=ScopeFailed.from_json(row.failure),
             rows=loaded.steps,
-            links=Links(loaded.steps.values()),
+            linked_runs=LinkedRuns(loaded.steps.values()),
         )
 
-    def _fenced(self, owner: Owner) -> Fenced:
+    def _run_fenced(self, owner: RunAttempt) -> RunFenced:
         @survives_outage
-        async def fenced(function: Kept) -> JsonValue:
+        async def run_fenced(function: FencedWrite) -> JsonValue:
             async with self._database.begin() as tx:
                 if not await still_owned(tx, {owner.run_id: owner.attempt}, patient=True):
                     raise TakenOver
                 row, value = await function(tx)
-                await steps_store.save(tx, {owner.run_id: [row]})
+                await step_store.save(tx, {owner.run_id: [row]})
                 await self._events.append(tx, run_stream(owner.run_id), WorkflowStepMoved(step=row.summary))
                 return value
 
-        return fenced
+        return run_fenced
 
-    def _keep(self, owner: Owner) -> Keep:
+    def _store_failure(self, owner: RunAttempt) -> StoreFailure:
         @survives_outage
-        async def keep(failed: ScopeFailed) -> None:
+        async def store_failure(failed: ScopeFailed) -> None:
             async with self._database.begin() as tx:
                 if not await still_owned(tx, {owner.run_id: owner.attempt}, patient=True):
                     raise TakenOver
-                await store.keep_failure(tx, owner.run_id, failed.kept())
+                await store.set_failure(tx, owner.run_id, failed.as_json())
 
-        return keep
+        return store_failure
 
-    async def _take_turn(self, context: RunContext, loaded: _Loaded, pace: Pace, cancel: Cancel) -> None:
-        """No more runs of a workflow at a time than it says: those that came first go first. What a run is below waits for
-        it, and is not waited for."""
+    async def _wait_for_slot(
+        self, context: RunContext, loaded: _Loaded, activity: RunActivity, cancel: Cancel
+    ) -> None:
+        """Wait until fewer than `concurrency` older runs are active, or cancel the oldest ones.
+
+        Ancestors of the run are not counted: they wait for this run, so waiting for them would deadlock.
+        """
         limit = loaded.definition.concurrency
         has_begun = any(not row.summary.is_kept for row in loaded.steps.values())
         if limit is None or has_begun:
             return
-        before = await self._before(loaded.row)
+        older = await self._older_runs(loaded.row)
         if loaded.definition.concurrency_policy is ConcurrencyPolicy.CANCEL_PREVIOUS:
-            too_many = max(0, len(before) - limit + 1)
-            for run_id in before[:too_many]:
+            too_many = max(0, len(older) - limit + 1)
+            for run_id in older[:too_many]:
                 await cancel(context.account_id, run_id, f"run {context.run_id}")
             return
-        if len(before) < limit:
+        if len(older) < limit:
             return
-        with pace.waiting(None, works=False):
-            while len(await self._before(loaded.row)) >= limit:
-                await self._news(context.account_id)
+        with activity.waiting(None, counts_as_work=False):
+            while len(await self._older_runs(loaded.row)) >= limit:
+                await self._wait_for_event(context.account_id)
 
     @survives_outage
-    async def _before(self, row: RunRow) -> list[str]:
+    async def _older_runs(self, row: RunRow) -> list[str]:
         async with self._database.read() as tx:
             above = await ancestors(tx, row.run_id)
             active = await store.active(tx, row.workflow_id, older_than=row)
         return [run_id for run_id in active if run_id not in above]
 
     @survives_outage
-    async def _news(self, account_id: str) -> None:
-        """Something happened to a run of theirs; or a while has passed."""
+    async def _wait_for_event(self, account_id: str) -> None:
+        """Wait for an event on the account's stream, but not longer than `TURN_LOOK_S`."""
         with suppress(TimeoutError):
-            async with self._events.news(account_stream(account_id)) as batches, asyncio.timeout(TURN_LOOK_S):
+            async with (
+                self._events.follow_new(account_stream(account_id)) as batches,
+                asyncio.timeout(SLOT_CHECK_S),
+            ):
                 async for batch in batches:
                     if batch:
                         return
 
 
 def _names(loaded: _Loaded) -> dict[str, JsonValue]:
-    """The variables of templates, but for the steps."""
+    """Return the template variables other than `steps`."""
     row = loaded.row
     about: dict[str, Any] = {"id": row.workflow_id, "name": row.workflow_name, "run_id": row.run_id}
     about |= {"trigger": row.about, "status": "running", "error": None}

@@ -1,4 +1,4 @@
-"""Workflows and their runs as people and clients see them, and the events they leave."""
+"""API models of workflows and their runs, and the events they publish."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -8,19 +8,18 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from forge.events.models import EventData
 from forge.runs.models import Gate, Problem, RunStatus
-from forge.workflows.definition.models import MAX_SOURCE, StepType
-from forge.workflows.definition.place import Place
+from forge.workflows.definition.models import MAX_SOURCE, Place, StepType
 
 MAX_PAYLOAD = 1 << 20
-"""Bytes of what starts a run, as JSON."""
+"""Bytes of a run's payload, as JSON."""
 MAX_OUTPUT = 8 << 20
-"""Characters of what a step gives, as JSON."""
+"""Characters of a step's output, as JSON."""
 
 
 class StepStatus(StrEnum):
     RUNNING = "running"
     WAITING = "waiting"
-    """For a person, a time, another run."""
+    """For a person, a point in time or another run."""
     RETRYING = "retrying"
     COMPLETED = "completed"
     FAILED = "failed"
@@ -53,7 +52,7 @@ class LogLine(BaseModel):
 
 
 class Attempt(BaseModel):
-    """One try of a step."""
+    """One attempt of a step."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -61,23 +60,23 @@ class Attempt(BaseModel):
     started_at: datetime
     duration_ms: int | None = None
     waited_ms: int = 0
-    """Of that, what it did not work: it waited for a person, or for another run."""
+    """The part of `duration_ms` spent waiting for a person or another run."""
     input: JsonValue = None
-    """When it differs from the step's own: a model rewrote it."""
+    """Set when a model rewrote the step's input for this attempt."""
     note: str = ""
-    """Why it was rewritten."""
+    """Why the input was rewritten."""
     error: Problem | None = None
     retry_in_s: float | None = None
     cost_micros: int = 0
 
 
 class StepSummary(BaseModel):
-    """One step of a run, without what went in and came out."""
+    """One step of a run, without its input and output."""
 
     model_config = ConfigDict(frozen=True)
 
     key: str
-    """Its id; in a loop `each[2]/fetch`."""
+    """The step id; inside a loop `each[2]/fetch`."""
     step: str
     type: StepType
     name: str
@@ -87,24 +86,24 @@ class StepSummary(BaseModel):
     finished_at: datetime | None = None
     error: Problem | None = None
     note: str = ""
-    """Why it was skipped, or what it waits for."""
+    """Why the step was skipped, or what it is waiting for."""
     cost_micros: int = 0
     linked_run_id: str | None = None
-    """The run that does its work: a bot's answer, a workflow, an audit."""
+    """The run that does the work of this step: a bot's answer, a workflow or an audit."""
     is_kept: bool = False
-    """Its result is that of the run this one is a retry of."""
+    """The result was taken over from the run that this run retries."""
 
 
 class StepDetail(StepSummary):
     input: JsonValue = None
-    """As it was done: templates filled in, secrets as they are named."""
+    """The input after templates were filled in; secrets are shown by name."""
     output: JsonValue = None
     attempts: list[Attempt] = []
     logs: list[LogLine] = []
 
 
 class StripRun(BaseModel):
-    """A run as a mark in a list."""
+    """A run in the status strip of a workflow."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -115,19 +114,19 @@ class StripRun(BaseModel):
 
 
 class TriggerView(BaseModel):
-    """A trigger as it stands."""
+    """A trigger and its current state."""
 
     model_config = ConfigDict(frozen=True)
 
     type: TriggerType
     title: str
-    """Such as `daily at 9am (Europe/Berlin)`."""
+    """For example `daily at 9am (Europe/Berlin)`."""
     next_at: datetime | None = None
     last_fired_at: datetime | None = None
     url: str | None = None
-    """Of a webhook."""
+    """Set for webhooks."""
     error: str | None = None
-    """Why it does not fire."""
+    """Why the trigger does not fire."""
 
 
 class WorkflowCard(BaseModel):
@@ -137,17 +136,17 @@ class WorkflowCard(BaseModel):
     name: str
     description: str
     owner: str | None
-    """A bot's slug."""
+    """The slug of a bot."""
     number: int
-    """Counts the versions that were saved."""
+    """The number of the latest saved version."""
     version: str
-    """What the definition itself says."""
+    """The `version` field of the definition."""
     is_enabled: bool
-    """Off: nothing but a person starts it."""
+    """If false, only people can start the workflow; its triggers are off."""
     steps: int
     triggers: list[TriggerView]
     last_runs: list[StripRun]
-    """The newest last, up to 20."""
+    """Up to 20, oldest first."""
     open_gates: int
     created_at: datetime
     updated_at: datetime
@@ -156,7 +155,7 @@ class WorkflowCard(BaseModel):
 class WorkflowDetail(WorkflowCard):
     definition: dict[str, Any]
     source: str
-    """The same as YAML, with its comments."""
+    """The definition as YAML, comments included."""
     warnings: list[Place]
 
 
@@ -173,19 +172,21 @@ class WorkflowVersionDetail(WorkflowVersion):
 
 
 class WorkflowWish(BaseModel):
-    """A definition, as YAML or as JSON; of both, the JSON is written into the YAML and its comments stay."""
+    """A definition as YAML (`source`) or JSON (`definition`). If both are given, the JSON is merged into the YAML, whose
+    comments are preserved."""
 
     model_config = ConfigDict(extra="forbid")
 
     source: str | None = Field(default=None, max_length=MAX_SOURCE)
     definition: dict[str, Any] | None = None
     expected_number: int | None = Field(
-        default=None, description="Refuse when another version was saved meanwhile."
+        default=None,
+        description="Fail with a conflict unless this is the number of the latest version.",
     )
 
 
 class Reading(BaseModel):
-    """What a definition comes to."""
+    """The result of parsing and validating a definition."""
 
     is_usable: bool
     problems: list[Place]
@@ -200,7 +201,7 @@ class WorkflowChange(BaseModel):
 
 
 class Submitted(BaseModel):
-    """A run was created; a worker takes it up."""
+    """A run was created and waits for a worker."""
 
     run_id: str
     workflow_id: str
@@ -208,7 +209,7 @@ class Submitted(BaseModel):
     status: Literal["submitted"] = "submitted"
     trigger: TriggerType
     is_duplicate: bool = False
-    """It had been submitted before: the same delivery came again."""
+    """The same delivery was submitted before; this is the earlier run."""
 
 
 class WorkflowRun(BaseModel):
@@ -219,7 +220,7 @@ class WorkflowRun(BaseModel):
     status: RunStatus
     trigger: TriggerType
     source: str
-    """What started it: a person, a path, an event, a schedule, another run."""
+    """What started the run: a person, webhook path, event, schedule, file or other run."""
     parent_id: str | None
     retry_of: str | None
     inputs: dict[str, Any]
@@ -234,28 +235,30 @@ class WorkflowRunDetail(WorkflowRun):
     payload: JsonValue
     output: JsonValue
     definition: dict[str, Any]
-    """The version it was started with."""
+    """The version the run was started with."""
     steps: list[StepSummary]
     gates: list[Gate]
     children: list[str]
 
 
 class Rerun(BaseModel):
-    """Start again from the beginning; without a payload with that of the run."""
+    """Start a new run from the beginning. Default: the payload of the original run."""
 
     model_config = ConfigDict(extra="forbid")
 
     payload: dict[str, Any] | None = None
     use_latest: bool = False
-    """With the newest version of the definition instead of the one the run had."""
+    """Use the latest version of the definition instead of the one the run was started with."""
 
 
 class Verdict(BaseModel):
-    """Approve or reject what a run waits for."""
+    """Approve or reject a step that is waiting for an approval."""
 
     model_config = ConfigDict(extra="forbid")
 
-    step: str | None = Field(default=None, max_length=200, description="Needed when several wait.")
+    step: str | None = Field(
+        default=None, max_length=200, description="Required if several steps are waiting."
+    )
     comment: str = Field(default="", max_length=10_000)
 
 
@@ -264,13 +267,13 @@ class DryRunWish(BaseModel):
 
     payload: dict[str, Any] = {}
     samples: dict[str, JsonValue] = Field(
-        default={}, description="What steps are to give instead of doing anything, by their ids."
+        default={}, description="Outputs to use for steps, by step id, instead of executing them."
     )
-    definition: dict[str, Any] | None = Field(default=None, description="Instead of the saved one.")
+    definition: dict[str, Any] | None = Field(default=None, description="Default: the saved definition.")
 
 
 class DryRun(BaseModel):
-    """What would happen. Nothing was done."""
+    """The simulated result; nothing was executed."""
 
     steps: list[StepDetail]
     output: JsonValue
@@ -281,7 +284,7 @@ Change = Literal["created", "updated", "enabled", "disabled", "deleted"]
 
 
 class WorkflowChanged(EventData):
-    """On the account's stream: a workflow was made, changed, switched or deleted."""
+    """On the account's stream: a workflow was created, updated, enabled, disabled or deleted."""
 
     type: ClassVar[str] = "workflow.changed"
     workflow_id: str
@@ -290,7 +293,7 @@ class WorkflowChanged(EventData):
 
 
 class WorkflowRefused(EventData):
-    """On the account's stream: something wanted to start a workflow, and it did not start."""
+    """On the account's stream: a trigger could not start its workflow."""
 
     type: ClassVar[str] = "workflow.refused"
     workflow_id: str
@@ -300,14 +303,14 @@ class WorkflowRefused(EventData):
 
 
 class WorkflowStepMoved(EventData):
-    """On the run's stream: a step has begun, waits, tries again or is over."""
+    """On the run's stream: a step started, waits, is retried or ended."""
 
     type: ClassVar[str] = "workflow.step"
     step: StepSummary
 
 
 class WorkflowStepLogged(EventData):
-    """On the run's stream: what a step wrote down."""
+    """On the run's stream: log lines of a step."""
 
     type: ClassVar[str] = "workflow.log"
     key: str
@@ -320,3 +323,34 @@ EVENTS: tuple[type[EventData], ...] = (
     WorkflowStepMoved,
     WorkflowStepLogged,
 )
+
+
+def iteration_prefix(key: str, index: int) -> str:
+    """Return the prefix of the step keys in an iteration of a loop: `each[2]/`."""
+    return f"{key}[{index}]/"
+
+
+def split_key(key: str) -> list[tuple[str, int | None]]:
+    """Split `each[2]/fetch` into `[("each", 2), ("fetch", None)]`, outermost loop first."""
+    parts = (part.rstrip("]").partition("[") for part in key.split("/"))
+    return [(step, int(index) if index else None) for step, _, index in parts]
+
+
+KIND = "workflow"
+
+
+class WorkflowInput(BaseModel):
+    """The journaled input of the run kind `workflow`; everything else is in the run's row."""
+
+    model_config = ConfigDict(frozen=True)
+
+    workflow_id: str
+    workflow_name: str
+    number: int
+
+
+class Ignored(BaseModel):
+    """The delivery was accepted, but starts nothing."""
+
+    status: Literal["ignored"] = "ignored"
+    reason: str

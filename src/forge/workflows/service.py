@@ -1,4 +1,4 @@
-"""What people do with definitions: make, read, change, switch, delete."""
+"""Create, read, update, enable and delete workflows."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,14 +14,12 @@ from forge.kernel.ids import new_id
 from forge.runs.journal import account_stream
 from forge.runs.models import Run
 from forge.runs.service import Runs
-from forge.store.engine import Store, Tx
+from forge.store.database import Store, Tx
 from forge.workflows import store
-from forge.workflows.definition.models import BotOwner, Definition
-from forge.workflows.definition.place import Place
-from forge.workflows.definition.reading import Read, read_data, read_source
-from forge.workflows.definition.schema import schema
-from forge.workflows.definition.writing import write
-from forge.workflows.knowing import Knowing
+from forge.workflows.definition.json_schema import schema
+from forge.workflows.definition.models import BotOwner, Definition, Place
+from forge.workflows.definition.reader import ReadResult, read_data, read_source
+from forge.workflows.definition.writer import write
 from forge.workflows.models import (
     Change,
     Reading,
@@ -32,9 +30,10 @@ from forge.workflows.models import (
     WorkflowVersionDetail,
     WorkflowWish,
 )
+from forge.workflows.references import ReferenceChecker
+from forge.workflows.starter_templates import TEMPLATES, WorkflowTemplate
 from forge.workflows.store import VersionRow, WorkflowRow
-from forge.workflows.templates import TEMPLATES, WorkflowTemplate
-from forge.workflows.triggers.registering import register, unregister, views
+from forge.workflows.triggers.registration import register, unregister, views
 from forge.workflows.views import card, count_gates
 
 
@@ -43,7 +42,7 @@ class Workflows:
     database: Store
     events: EventLog
     runs: Runs
-    knowing: Knowing
+    reference_checker: ReferenceChecker
     address: OwnAddress
 
     async def find_all(self, account_id: str, *, words: str, owner: str | None) -> list[WorkflowCard]:
@@ -54,8 +53,8 @@ class Workflows:
             one for one in cards if all(word in f"{one.name} {one.description}".casefold() for word in wanted)
         ]
 
-    async def create(self, account_id: str, wish: WorkflowWish, *, by: str) -> WorkflowDetail:
-        definition, source = await _usable(wish, None)
+    async def create(self, account_id: str, request: WorkflowWish, *, by: str) -> WorkflowDetail:
+        definition, source = await _parse_or_raise(request, None)
         at = now()
         row = WorkflowRow(
             id=new_id(),
@@ -71,14 +70,14 @@ class Workflows:
             if not await store.insert(tx, row):
                 raise _taken(definition.name)
             await self._save(tx, row, definition, source, by=by)
-            self._tell(tx, row, "created")
+            self._publish_change(tx, row, "created")
         return await self.get(account_id, row.id)
 
-    async def read(self, account_id: str, wish: WorkflowWish) -> Reading:
-        read, source = await asyncio.to_thread(_read, wish, wish.source)
+    async def read(self, account_id: str, request: WorkflowWish) -> Reading:
+        read, source = await asyncio.to_thread(_parse, request, request.source)
         problems = list(read.problems)
         if read.definition is not None:
-            problems += await self.knowing.unknown(account_id, read.definition, source)
+            problems += await self.reference_checker.find_unknown(account_id, read.definition, source)
         return Reading(
             is_usable=read.is_usable,
             problems=problems,
@@ -94,30 +93,30 @@ class Workflows:
 
     async def get(self, account_id: str, ref: str) -> WorkflowDetail:
         async with self.database.read() as tx:
-            row = await the_workflow(tx, account_id, ref)
+            row = await require_workflow(tx, account_id, ref)
             (shown,) = await self._cards(tx, account_id, [row])
             version = (await store.newest_versions(tx, [row]))[row.id]
         return WorkflowDetail(
             **shown.model_dump(),
             definition=version.definition,
             source=version.source,
-            warnings=await self.knowing.unknown(account_id, version.parsed, version.source),
+            warnings=await self.reference_checker.find_unknown(account_id, version.parsed, version.source),
         )
 
-    async def update(self, account_id: str, ref: str, wish: WorkflowWish, *, by: str) -> WorkflowDetail:
-        """Runs under way keep the version they were started with."""
+    async def update(self, account_id: str, ref: str, request: WorkflowWish, *, by: str) -> WorkflowDetail:
+        """Save a new version. Runs in progress keep the version they were started with."""
         async with self.database.read() as tx:
-            before = await the_workflow(tx, account_id, ref)
+            before = await require_workflow(tx, account_id, ref)
             newest = (await store.newest_versions(tx, [before]))[before.id]
-        definition, source = await _usable(wish, newest.source)
-        if source == newest.source and wish.expected_number in (None, before.number):
+        definition, source = await _parse_or_raise(request, newest.source)
+        if source == newest.source and request.expected_number in (None, before.number):
             return await self.get(account_id, before.id)  # nothing changes
         async with self.database.begin() as tx:
-            row = await the_workflow(tx, account_id, before.id, lock=True)
-            if wish.expected_number is not None and wish.expected_number != row.number:
+            row = await require_workflow(tx, account_id, before.id, lock=True)
+            if request.expected_number is not None and request.expected_number != row.number:
                 raise Conflict(
-                    f"Somebody saved version {row.number} of {row.name} meanwhile.",
-                    hint="Load it again, and change that one.",
+                    f"Version {row.number} of {row.name} was saved in the meantime.",
+                    hint="Reload the workflow and apply your changes to the latest version.",
                     detail={"number": row.number},
                 )
             if await store.names_taken(tx, account_id, definition.name, but=row.id):
@@ -125,41 +124,41 @@ class Workflows:
             changed = _changed(row, definition)
             await store.change(tx, row.id, name=changed.name, owner=changed.owner, number=changed.number)
             await self._save(tx, changed, definition, source, by=by)
-            self._tell(tx, changed, "updated")
+            self._publish_change(tx, changed, "updated")
         return await self.get(account_id, before.id)
 
     async def switch(self, account_id: str, ref: str, *, is_enabled: bool) -> WorkflowDetail:
         async with self.database.begin() as tx:
-            row = await the_workflow(tx, account_id, ref, lock=True)
+            row = await require_workflow(tx, account_id, ref, lock=True)
             if row.is_enabled != is_enabled:
                 await store.change(tx, row.id, is_enabled=is_enabled)
                 definition = (await store.newest_versions(tx, [row]))[row.id].parsed
                 await register(tx, self.events, account_id, row.id, definition, is_enabled=is_enabled)
-                self._tell(tx, row, "enabled" if is_enabled else "disabled")
+                self._publish_change(tx, row, "enabled" if is_enabled else "disabled")
         return await self.get(account_id, row.id)
 
     async def delete(self, account_id: str, ref: str, *, by: str) -> None:
-        """Nothing starts it any more, then what runs is cancelled."""
+        """Remove the triggers, mark the workflow as deleted, then cancel its runs."""
         async with self.database.begin() as tx:
-            row = await the_workflow(tx, account_id, ref, lock=True)
+            row = await require_workflow(tx, account_id, ref, lock=True)
             await unregister(tx, self.events, account_id, row.id)
             await store.change(tx, row.id, deleted_at=now())
             active = await store.active(tx, row.id)
-            self._tell(tx, row, "deleted")
+            self._publish_change(tx, row, "deleted")
         for run_id in active:
-            with suppress(Conflict, NotFound):  # it has ended meanwhile
+            with suppress(Conflict, NotFound):  # the run has just ended
                 await self.runs.cancel(account_id, run_id, by=by)
         async with self.database.begin() as tx:
             await store.purge(tx)
 
     async def versions(self, account_id: str, ref: str) -> list[WorkflowVersion]:
         async with self.database.read() as tx:
-            row = await the_workflow(tx, account_id, ref)
+            row = await require_workflow(tx, account_id, ref)
             return await store.list_versions(tx, row.id)
 
     async def version(self, account_id: str, ref: str, number: int) -> WorkflowVersionDetail:
         async with self.database.read() as tx:
-            row = await the_workflow(tx, account_id, ref)
+            row = await require_workflow(tx, account_id, ref)
             found = await store.find_version(tx, row.id, number)
         if found is None:
             raise NotFound(f"{row.name} has no version {number}.")
@@ -196,23 +195,23 @@ class Workflows:
             for row in rows
         ]
 
-    def _tell(self, tx: Tx, row: WorkflowRow, change: Change) -> None:
+    def _publish_change(self, tx: Tx, row: WorkflowRow, change: Change) -> None:
         fact = WorkflowChanged(workflow_id=row.id, name=row.name, change=change)
         self.events.append_last(tx, account_stream(row.account_id), fact)
 
 
-async def the_workflow(tx: Tx, account_id: str, ref: str, *, lock: bool = False) -> WorkflowRow:
+async def require_workflow(tx: Tx, account_id: str, ref: str, *, lock: bool = False) -> WorkflowRow:
     row = await store.find(tx, account_id, ref, lock=lock)
     if row is None:
-        raise NotFound(f"There is no workflow {ref}.", hint="forge workflow list shows those there are.")
+        raise NotFound(f"There is no workflow {ref}.", hint="List the workflows: forge workflow list")
     return row
 
 
-def refuse(problems: Sequence[Place]) -> Invalid:
-    """What is wrong with a definition; the first of it in words, all of it as data."""
+def invalid_definition(problems: Sequence[Place]) -> Invalid:
+    """Return an error with the first problem as its message and all problems as detail."""
     wrong = [problem for problem in problems if not problem.is_warning]
     first = wrong[0]
-    more = f" And {len(wrong) - 1} more." if len(wrong) > 1 else ""
+    more = f" ({len(wrong) - 1} more problems.)" if len(wrong) > 1 else ""
     return Invalid(
         f"Line {first.line}, column {first.column}: {first.message}{more}",
         hint=first.hint,
@@ -221,25 +220,25 @@ def refuse(problems: Sequence[Place]) -> Invalid:
     )
 
 
-async def _usable(wish: WorkflowWish, before: str | None) -> tuple[Definition, str]:
-    """Reading takes a while: not on the loop."""
-    read, source = await asyncio.to_thread(_read, wish, before)
+async def _parse_or_raise(request: WorkflowWish, before: str | None) -> tuple[Definition, str]:
+    """Parse in a thread: large definitions would block the event loop."""
+    read, source = await asyncio.to_thread(_parse, request, before)
     if read.definition is None or not read.is_usable:
-        raise refuse(read.problems)
+        raise invalid_definition(read.problems)
     return read.definition, source
 
 
-def _read(wish: WorkflowWish, before: str | None) -> tuple[Read, str]:
-    """Of both forms the JSON counts, and is written into the YAML."""
-    if wish.definition is None:
-        if wish.source is None:
-            raise Invalid("There is no definition.", hint="Send `source` (YAML) or `definition` (JSON).")
-        read = read_source(wish.source)
+def _parse(request: WorkflowWish, before: str | None) -> tuple[ReadResult, str]:
+    """Parse the JSON if given, else the YAML. JSON is merged into the YAML that was sent or saved."""
+    if request.definition is None:
+        if request.source is None:
+            raise Invalid("The definition is missing.", hint="Send `source` (YAML) or `definition` (JSON).")
+        read = read_source(request.source)
         return read, read.source
-    read = read_data(wish.definition)
+    read = read_data(request.definition)
     if read.definition is None:
         return read, read.source
-    source = write(read.definition, wish.source if wish.source is not None else before)
+    source = write(read.definition, request.source if request.source is not None else before)
     return read_source(source), source
 
 
@@ -252,6 +251,4 @@ def _owner(definition: Definition) -> str | None:
 
 
 def _taken(name: str) -> Conflict:
-    return Conflict(
-        f"There is a workflow called {name} already.", hint="Change that one, or take another name."
-    )
+    return Conflict(f"A workflow named {name} already exists.", hint="Update it, or choose another name.")

@@ -1,5 +1,6 @@
-"""The SQL of definitions, their versions and their runs."""
+"""SQL queries for workflows, their versions and their runs."""
 
+from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,17 +9,18 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import JsonValue
 
+from forge.errors import NotFound
 from forge.kernel.clock import now
-from forge.runs.selecting import active_ids
-from forge.store.engine import Tx
-from forge.store.paging import Cursor, newest_first
+from forge.runs.queries import active_ids
+from forge.store.database import Tx
+from forge.store.pagination import Cursor, newest_first
 from forge.workflows.definition.models import Definition
 from forge.workflows.models import TriggerType, WorkflowVersion
 from forge.workflows.tables import workflow_runs, workflow_versions, workflows
 
 STRIP = 20
-STRIPS_AT_ONCE = 100
-"""SQLite puts no more than 500 selects together."""
+MAX_COMPOUND_SELECTS = 100
+"""SQLite allows at most 500 selects in a compound query."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,13 @@ class RunRow:
 
 
 async def insert(tx: Tx, row: WorkflowRow) -> bool:
-    """False when the name is taken."""
+    """Return False if the name is taken."""
     statement = tx.insert(workflows).values(**row.__dict__).on_conflict_do_nothing()
     return (await tx.execute(statement.returning(workflows.c.id))).one_or_none() is not None
 
 
 async def find(tx: Tx, account_id: str, ref: str, *, lock: bool = False) -> WorkflowRow | None:
-    """By id, else by name; not a deleted one."""
+    """Find a workflow by id or name, ignoring deleted ones. An id match wins."""
     query = sa.select(workflows).where(
         workflows.c.account_id == account_id,
         (workflows.c.id == ref) | (workflows.c.name == ref),
@@ -111,7 +113,7 @@ async def change(tx: Tx, workflow_id: str, **values: Any) -> None:
 
 
 async def purge(tx: Tx) -> None:
-    """Deleted ones that no run shows any more."""
+    """Remove deleted workflows that have no runs left."""
     has_runs = sa.exists().where(workflow_runs.c.workflow_id == workflows.c.id)
     await tx.execute(sa.delete(workflows).where(workflows.c.deleted_at.is_not(None), ~has_runs))
 
@@ -129,7 +131,7 @@ async def find_version(tx: Tx, workflow_id: str, number: int) -> VersionRow | No
 
 
 async def newest_versions(tx: Tx, rows: Sequence[WorkflowRow]) -> dict[str, VersionRow]:
-    """Of each workflow the one that counts."""
+    """Return the current version of each workflow, by workflow id."""
     table = workflow_versions
     query = sa.select(table).join(
         workflows, (workflows.c.id == table.c.workflow_id) & (workflows.c.number == table.c.number)
@@ -139,7 +141,7 @@ async def newest_versions(tx: Tx, rows: Sequence[WorkflowRow]) -> dict[str, Vers
 
 
 async def list_versions(tx: Tx, workflow_id: str) -> list[WorkflowVersion]:
-    """The newest first."""
+    """List versions, newest first."""
     table = workflow_versions
     query = sa.select(table.c.number, table.c.version, table.c.by, table.c.at)
     found = await tx.execute(query.where(table.c.workflow_id == workflow_id).order_by(table.c.number.desc()))
@@ -156,7 +158,7 @@ async def find_run(tx: Tx, run_id: str) -> RunRow | None:
     return _run(row) if row else None
 
 
-async def keep_failure(tx: Tx, run_id: str, failure: JsonValue) -> None:
+async def set_failure(tx: Tx, run_id: str, failure: JsonValue) -> None:
     await tx.execute(sa.update(workflow_runs).where(workflow_runs.c.run_id == run_id).values(failure=failure))
 
 
@@ -175,7 +177,7 @@ async def list_runs(
     cursor: Cursor | None,
     limit: int,
 ) -> list[RunRow]:
-    """Newest first; of all workflows without an id."""
+    """List runs, newest first, of one workflow or of all."""
     table = workflow_runs
     query = sa.select(table).join(workflows, workflows.c.id == table.c.workflow_id)
     query = query.where(workflows.c.account_id == account_id)
@@ -186,11 +188,11 @@ async def list_runs(
 
 
 async def strip(tx: Tx, workflow_ids: Collection[str]) -> dict[str, list[str]]:
-    """The ids of the last runs of each, the newest last. What it costs does not grow with the runs there are."""
+    """Return the ids of the last runs of each workflow, oldest first. The cost does not depend on the number of runs."""
     found: dict[str, list[str]] = {}
     selects = [_last_runs(workflow_id) for workflow_id in workflow_ids]
-    for start in range(0, len(selects), STRIPS_AT_ONCE):
-        last = sa.union_all(*selects[start : start + STRIPS_AT_ONCE]).subquery()
+    for start in range(0, len(selects), MAX_COMPOUND_SELECTS):
+        last = sa.union_all(*selects[start : start + MAX_COMPOUND_SELECTS]).subquery()
         query = sa.select(last).order_by(last.c.created_at, last.c.run_id)
         for row in await tx.execute(query):
             found.setdefault(row.workflow_id, []).append(row.run_id)
@@ -216,7 +218,7 @@ async def workflows_of(tx: Tx, run_ids: Collection[str]) -> dict[str, str]:
 
 
 async def active(tx: Tx, workflow_id: str, *, older_than: RunRow | None = None) -> list[str]:
-    """Its runs that have not ended, the oldest first."""
+    """Return the ids of unfinished runs, oldest first."""
     table = workflow_runs
     query = sa.select(table.c.run_id).where(
         table.c.workflow_id == workflow_id, table.c.run_id.in_(active_ids())
@@ -237,3 +239,24 @@ def _version(row: sa.RowMapping) -> VersionRow:
 def _run(row: sa.RowMapping) -> RunRow:
     values = dict(row)
     return RunRow(trigger=TriggerType(values.pop("trigger")), **values)
+
+
+REMEMBERED = 200
+
+
+class DefinitionCache:
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, int], Definition] = OrderedDict()
+
+    async def find(self, tx: Tx, workflow_id: str, number: int) -> Definition:
+        known = self._known.get((workflow_id, number))
+        if known is not None:
+            self._known.move_to_end((workflow_id, number))
+            return known
+        version = await find_version(tx, workflow_id, number)
+        if version is None:
+            raise NotFound(f"Version {number} of this workflow no longer exists.")
+        self._known[workflow_id, number] = definition = version.parsed
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return definition

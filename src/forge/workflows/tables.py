@@ -1,4 +1,4 @@
-"""Tables of workflows: definitions and their versions, runs and their steps, triggers."""
+"""Tables of workflows, versions, runs, steps and triggers."""
 
 import sqlalchemy as sa
 
@@ -25,7 +25,7 @@ workflows = sa.Table(
         postgresql_where=sa.text("deleted_at IS NULL"),
     ),
 )
-"""A deleted one stays until its last run is gone: runs show the definition they were started with."""
+"""Deleted workflows are kept until their last run is gone, because runs show the definition they were started with."""
 
 workflow_versions = sa.Table(
     "workflow_versions",
@@ -60,8 +60,8 @@ workflow_runs = sa.Table(
     sa.Index("ix_workflow_runs_created_at", "created_at", "run_id"),
     sa.UniqueConstraint("workflow_id", "dedupe_key"),
 )
-"""`about`: what `workflow.trigger` is in templates. `dedupe_key`: the same delivery or occurrence starts one run.
-`failure`: that its steps have failed, and with what, while those under `finally` may still be under way."""
+"""`about`: the value of `workflow.trigger` in templates. `dedupe_key`: makes a delivery or occurrence start only one run.
+`failure`: why the steps failed; set while steps under `finally` may still be running."""
 
 workflow_steps = sa.Table(
     "workflow_steps",
@@ -75,7 +75,7 @@ workflow_steps = sa.Table(
     sa.Column("logs", Json, nullable=False),
     sa.Column("ticket", Json),
 )
-"""The journal of a run, by the names of its steps. `ticket`: what an attempt under way has begun."""
+"""The journal of a run, by step key. `ticket`: identifies what the current attempt started."""
 
 workflow_triggers = sa.Table(
     "workflow_triggers",
@@ -90,7 +90,7 @@ workflow_triggers = sa.Table(
     sa.Column("last_fired_at", Utc),
     sa.Column("error", sa.Text),
 )
-"""What may start a workflow without a person. `path` of webhooks, `next_at` of schedules."""
+"""`path` is set for webhooks, `next_at` for schedules."""
 
 workflow_cursors = sa.Table(
     "workflow_cursors",
@@ -98,4 +98,4 @@ workflow_cursors = sa.Table(
     sa.Column("account_id", sa.Text, primary_key=True),
     sa.Column("seq", sa.BigInteger, nullable=False),
 )
-"""How far the account's stream was looked at for triggers by events."""
+"""The last event of each account's stream that was processed for event triggers."""

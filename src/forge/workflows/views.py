@@ -1,4 +1,4 @@
-"""Workflows and runs put together for those who look at them."""
+"""Build API views of workflows and runs from rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -60,7 +60,7 @@ def run_of(row: RunRow, run: Run, cost_micros: int) -> WorkflowRun:
 
 
 def as_shown(step: StepSummary, run: Run) -> StepSummary:
-    """What was under way when its run ended ended with it."""
+    """Return the step as shown to users: a step still open when its run ended counts as cancelled."""
     if not run.status.is_final or step.status.is_settled:
         return step
     return step.model_copy(
@@ -76,7 +76,7 @@ def detail_as_shown(step: StepDetail, run: Run) -> StepDetail:
 
 
 def count_gates(gates: Iterable[Gate], workflows: Mapping[str, str]) -> dict[str, int]:
-    """Of each workflow, how many of its runs' questions wait for a person."""
+    """Count open gates by workflow id."""
     found: dict[str, int] = {}
     for gate in gates:
         if (workflow_id := workflows.get(gate.run_id)) is not None:

@@ -1,1 +1,1 @@
-"""The only door to a project's files and to git."""
+"""Workspaces: all access to the files of a project and to git."""

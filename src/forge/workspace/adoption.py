@@ -1,5 +1,8 @@
-"""Which directories of this machine can become a workspace. Whoever works there may read and change everything in it,
-so what belongs to the system, to other programs or to Forge itself is refused."""
+"""Check which directories may be adopted as a workspace.
+
+Agents may read and change everything in a workspace, so directories of the system, of other programs and of
+Forge itself are refused.
+"""
 
 import os
 import pwd
@@ -14,31 +17,31 @@ _SYSTEM = (
     *("/var/cache", "/var/lib", "/var/log", "/var/mail", "/var/run", "/var/spool"),
     *("/System", "/Library", "/Applications", "/private/etc"),
 )
-"""With everything below them."""
+"""Refused with everything below them."""
 
 _SHARED = (
     *("/", "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var", "/var/tmp"),  # noqa: S108
     *("/Users", "/Volumes", "/private", "/private/tmp", "/private/var"),
 )
-"""Themselves only: a directory in them may well be a project."""
+"""Only refused themselves: their subdirectories may be projects."""
 
 
 def check_adoptable(path: Path, data_dir: Path) -> Path:
-    """Its real path."""
+    """Return the resolved path, or raise if it cannot be a workspace."""
     if not path.is_absolute():
-        raise Invalid("Give the whole path of the directory, from / on.", field="path")
+        raise Invalid("The path must be absolute.", field="path")
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         raise Invalid(f"There is no directory {str(path)[:200]!r} on the server.", field="path") from None
     if not str(real).isprintable():
-        raise Invalid("The name of that directory cannot be written down: rename it first.", field="path")
+        raise Invalid("The directory name has unprintable characters: rename it first.", field="path")
     if not real.is_dir() or not os.access(real, os.R_OK | os.W_OK | os.X_OK):
-        raise Invalid(f"{str(real)[:200]!r} is no directory that can be read and written.", field="path")
+        raise Invalid(f"{str(real)[:200]!r} is not a readable and writable directory.", field="path")
     if reason := next(_reasons(real, data_dir), None):
         raise Denied(
             f"{str(real)[:200]!r} cannot be a workspace: {reason}.",
-            hint="Choose the directory of one project, or let Forge make one: leave the path out.",
+            hint="Choose the directory of one project, or omit the path to let Forge create one.",
         )
     return real
 
@@ -48,16 +51,16 @@ def _reasons(real: Path, data_dir: Path) -> Iterator[str]:
         yield "it belongs to the system"
     own = data_dir.resolve()
     if real.is_relative_to(own) or own.is_relative_to(real):
-        yield "Forge keeps its own data there"
+        yield "Forge stores its own data there"
     for home in _homes():
         if home.is_relative_to(real):
-            yield "it holds a whole home directory"
+            yield "it contains a home directory"
         elif real.is_relative_to(home) and real.relative_to(home).parts[0].startswith("."):
-            yield "programs keep their settings and keys there"
+            yield "programs store their settings and keys there"
 
 
 def _homes() -> Iterator[Path]:
-    """As the user database says, and as the environment says."""
+    """Home directories by the user database and by the environment."""
     with suppress(KeyError):
         yield Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()
     with suppress(RuntimeError):

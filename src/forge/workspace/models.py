@@ -1,25 +1,26 @@
-"""What the world sees of workspaces."""
+"""Pydantic models of the workspace API."""
 
 from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from forge.kernel.spelling import Spelling
-from forge.workspace.entries import EntryKind
+from forge.kernel.text import PatternRule
+from forge.workspace.filesystem.entries import EntryKind
 
 WorkspaceName = Annotated[
     str,
     StringConstraints(strip_whitespace=True),
-    Spelling(
+    PatternRule(
         r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$",
-        "must begin with a letter or digit, and go on with letters, digits, spaces and . _ - (at most 64 in all)",
+        "must start with a letter or digit and contain only letters, digits, spaces and . _ - (at most 64)",
     ),
 ]
 
 
 class WorkspaceInfo(BaseModel):
-    """A directory Forge may work in. One that is adopted was there before, and stays when the workspace goes."""
+    """A directory Forge may work in. An adopted directory existed before and is kept when the workspace is
+    removed."""
 
     id: str
     name: str
@@ -31,7 +32,7 @@ class WorkspaceInfo(BaseModel):
 class NewWorkspace(BaseModel):
     name: WorkspaceName
     path: Annotated[str, StringConstraints(min_length=1, max_length=4096)] | None = None
-    """An existing directory on the machine of the server; left out, Forge makes one of its own."""
+    """An existing directory on the server; if omitted, Forge creates one."""
 
 
 class FileEntry(BaseModel):
@@ -42,7 +43,7 @@ class FileEntry(BaseModel):
 
 
 class FileText(BaseModel):
-    """The beginning of a file as text; `hash` is of the whole file, when all of it is here."""
+    """The beginning of a file as text; `hash` is set when `text` is the whole file."""
 
     path: str
     text: str
@@ -59,7 +60,8 @@ class FoundLine(BaseModel):
 
 
 class FoundLines(BaseModel):
-    """Matches of a search; `literal` when the expression could not be read and was looked for as text."""
+    """Matches of a search; `literal` means the pattern was not a valid expression and was searched as
+    text."""
 
     matches: list[FoundLine]
     truncated: bool

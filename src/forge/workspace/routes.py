@@ -1,4 +1,4 @@
-"""HTTP for workspaces: parse, call the verb, wrap the answer."""
+"""HTTP routes of workspaces."""
 
 import asyncio
 from pathlib import Path
@@ -8,11 +8,12 @@ from fastapi import APIRouter, Depends, Query, Request, status
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply
-from forge.http.ids import Id
+from forge.http.parameters import Id
 from forge.http.scope import Scope
-from forge.workspace import reading
-from forge.workspace.models import FileEntry, FileText, FoundLines, NewWorkspace, WorkspaceInfo
-from forge.workspace.pattern import MAX_PATTERN
+from forge.workspace.filesystem.files import Files
+from forge.workspace.filesystem.pattern import MAX_PATTERN
+from forge.workspace.filesystem.search import search
+from forge.workspace.models import FileEntry, FileText, FoundLine, FoundLines, NewWorkspace, WorkspaceInfo
 from forge.workspace.service import Workspaces
 
 router = APIRouter(prefix="/api/v1/workspaces", tags=["workspaces"])
@@ -23,14 +24,17 @@ def _workspaces(request: Request) -> Workspaces:
 
 
 Service = Annotated[Workspaces, Depends(_workspaces)]
-PathOf = Annotated[str, Query(description="Relative to the workspace.")]
+PathOf = Annotated[str, Query(description="Path relative to the workspace.")]
 Pattern = Annotated[
-    str, Query(min_length=1, max_length=MAX_PATTERN, description="A regular expression (RE2), or text.")
+    str, Query(min_length=1, max_length=MAX_PATTERN, description="A regular expression (RE2) or plain text.")
 ]
 GlobOf = Annotated[
-    str | None, Query(max_length=200, description="Only files like this: `*.py`, `src/**/*.ts`.")
+    str | None,
+    Query(
+        max_length=200, description="Only search files matching this glob, such as `*.py` or `src/**/*.ts`."
+    ),
 ]
-Matches = Annotated[int, Query(ge=1, le=1000, description="How many lines at most.")]
+Matches = Annotated[int, Query(ge=1, le=1000, description="Maximum number of matching lines.")]
 
 
 @router.get("")
@@ -42,7 +46,8 @@ async def list_workspaces(caller: Reader, workspaces: Service) -> Envelope[list[
 async def create_workspace(
     caller: Writer, body: NewWorkspace, workspaces: Service
 ) -> Envelope[WorkspaceInfo]:
-    """Without a path Forge makes a directory of its own. To adopt one of the machine's takes the scope `admin`."""
+    """Create a workspace. Without `path` Forge creates a directory; adopting an existing one needs the
+    scope `admin`."""
     if body.path is not None:
         caller.must_have(Scope.ADMIN)
     path = Path(body.path) if body.path is not None else None
@@ -56,7 +61,7 @@ async def get_workspace(caller: Reader, workspace_id: Id, workspaces: Service) -
 
 @router.delete("/{workspace_id}")
 async def remove_workspace(caller: Writer, workspace_id: Id, workspaces: Service) -> Envelope[WorkspaceInfo]:
-    """Deletes the directory if Forge made it; an adopted one stays."""
+    """Remove a workspace. The directory is deleted if Forge created it; an adopted one is kept."""
     return reply(await workspaces.remove(caller.account_id, workspace_id))
 
 
@@ -64,18 +69,18 @@ async def remove_workspace(caller: Writer, workspace_id: Id, workspaces: Service
 async def list_files(
     caller: Reader, workspace_id: Id, workspaces: Service, path: PathOf = "."
 ) -> Envelope[list[FileEntry]]:
-    """What a directory holds."""
+    """List the entries of a directory."""
     workspace = await workspaces.open(caller.account_id, workspace_id)
-    return reply(await asyncio.to_thread(reading.entries, workspace.files, path))
+    return reply(await asyncio.to_thread(_list_entries, workspace.files, path))
 
 
 @router.get("/{workspace_id}/file")
 async def read_file(
     caller: Reader, workspace_id: Id, workspaces: Service, path: PathOf
 ) -> Envelope[FileText]:
-    """The beginning of a file, as text."""
+    """Return the beginning of a file as text."""
     workspace = await workspaces.open(caller.account_id, workspace_id)
-    return reply(await asyncio.to_thread(reading.text, workspace.files, path))
+    return reply(await asyncio.to_thread(_read_text, workspace.files, path))
 
 
 @router.get("/{workspace_id}/search")
@@ -88,6 +93,39 @@ async def search_files(
     path: PathOf = ".",
     limit: Matches = 50,
 ) -> Envelope[FoundLines]:
-    """Lines that match, whatever their case."""
+    """Search files for matching lines, ignoring case."""
     workspace = await workspaces.open(caller.account_id, workspace_id)
-    return reply(await asyncio.to_thread(reading.lines, workspace.files, q, glob, path, limit))
+    return reply(await asyncio.to_thread(_search_lines, workspace.files, q, glob, path, limit))
+
+
+MAX_SHOWN_BYTES = 512 * 1024
+
+
+def _list_entries(files: Files, path: str) -> list[FileEntry]:
+    return [
+        FileEntry(name=entry.name, path=entry.path, kind=entry.kind, size=entry.size)
+        for entry in files.list(path)
+    ]
+
+
+def _read_text(files: Files, path: str) -> FileText:
+    content = files.read(path, limit=MAX_SHOWN_BYTES)
+    is_binary = b"\0" in content.data
+    return FileText(
+        path=path,
+        text="" if is_binary else content.data.decode("utf-8", "replace"),
+        size=content.size,
+        is_binary=is_binary,
+        is_cut=content.hash is None,
+        hash=content.hash,
+    )
+
+
+def _search_lines(files: Files, pattern: str, glob: str | None, path: str, limit: int) -> FoundLines:
+    found = search(files, pattern, glob=glob, path=path, limit=limit)
+    return FoundLines(
+        matches=[FoundLine(path=match.path, line=match.line, text=match.text) for match in found.matches],
+        truncated=found.truncated,
+        literal=found.literal,
+        files_searched=found.files_searched,
+    )

@@ -1,4 +1,4 @@
-"""Workspaces: named directories Forge may work in, each with its files and its history."""
+"""Create, open and remove workspaces: named directories with files and a history."""
 
 import asyncio
 from collections import OrderedDict
@@ -10,32 +10,32 @@ from weakref import WeakValueDictionary
 from forge.errors import Conflict, NotFound
 from forge.kernel.clock import now
 from forge.kernel.ids import new_id
-from forge.kernel.removing import clear_away
-from forge.store.engine import Store
+from forge.kernel.tree_removal import try_remove_tree
+from forge.store.database import Store
 from forge.workspace import store
 from forge.workspace.adoption import check_adoptable
-from forge.workspace.errors import NoSuchPath
-from forge.workspace.files import Files
-from forge.workspace.git import Git
+from forge.workspace.filesystem.errors import NoSuchPath
+from forge.workspace.filesystem.files import Files
+from forge.workspace.git.workspace_history import WorkspaceHistory
 from forge.workspace.models import WorkspaceInfo
 from forge.workspace.store import WorkspaceRow
 
-KEPT_OPEN = 32
-GONE = ".gone-"
-"""Before the id of a workspace: its directory, from when it is to be removed until all of it is."""
+MAX_OPEN = 32
+REMOVED_PREFIX = ".gone-"
+"""Prefix of the directory of a workspace while it is being removed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """An open workspace: there is one of each in a process, so that its writes and commands take turns."""
+    """An open workspace. There is one per process, so that its writes and git commands are serialized."""
 
     info: WorkspaceInfo
     files: Files
-    git: Git
+    git: WorkspaceHistory
     git_dir: Path
-    """Where the history is kept, outside of the files."""
+    """Directory of the history, outside the files."""
     root: tuple[int, int]
-    """Which directory it was when it was opened."""
+    """Device and inode of the directory when it was opened."""
 
 
 class Workspaces:
@@ -46,17 +46,17 @@ class Workspaces:
         self._recent: OrderedDict[str, Workspace] = OrderedDict()
 
     async def create(self, account_id: str, name: str, *, path: Path | None = None) -> WorkspaceInfo:
-        """With a path that directory is adopted; the caller must be one who may do that."""
+        """Create a workspace, or adopt `path`; the caller must check the permission to adopt."""
         adopted = await asyncio.to_thread(check_adoptable, path, self._data_dir) if path else None
         row = WorkspaceRow(new_id(), account_id, name, str(adopted) if adopted else None, now())
         info = self._info(row)
         await self._check_free(row)
         await asyncio.to_thread(self._make, row)
         try:
-            await Git(Path(info.path), self._git_dir(row.id)).init()
+            await WorkspaceHistory(Path(info.path), self._git_dir(row.id)).init()
             async with self._store.begin() as tx:
                 if not await store.insert(tx, row):
-                    raise _taken(name)
+                    raise _name_conflict(name)
         except BaseException:
             await asyncio.to_thread(self._discard, row.id)
             raise
@@ -74,7 +74,8 @@ class Workspaces:
             return [self._info(row) for row in await store.list_all(tx, account_id)]
 
     async def remove(self, account_id: str, workspace_id: str) -> WorkspaceInfo:
-        """Forge's own directory goes with all that is in it; an adopted one stays as it is, without its history."""
+        """Remove a workspace. Delete its directory if Forge created it; of an adopted one delete only the
+        history."""
         info = await self.get(account_id, workspace_id)
         await asyncio.to_thread(self._set_aside, workspace_id)
         try:
@@ -88,7 +89,7 @@ class Workspaces:
         return info
 
     async def finish_removals(self) -> None:
-        """What a process that was killed has left of them. For whoever has the data directory to itself."""
+        """Finish removals that a killed process left behind. Requires exclusive use of the data directory."""
         for workspace_id in await asyncio.to_thread(self._set_aside_ids):
             async with self._store.read() as tx:
                 is_there = await store.exists(tx, workspace_id)
@@ -100,11 +101,11 @@ class Workspaces:
         found = self._open.get(workspace_id)
         if found is None or found.root != root:
             path, git_dir = Path(info.path), self._git_dir(workspace_id)
-            found = Workspace(info, Files(path), Git(path, git_dir), git_dir, root)
+            found = Workspace(info, Files(path), WorkspaceHistory(path, git_dir), git_dir, root)
             self._open[workspace_id] = found
         self._recent[workspace_id] = found
         self._recent.move_to_end(workspace_id)
-        while len(self._recent) > KEPT_OPEN:
+        while len(self._recent) > MAX_OPEN:
             self._recent.popitem(last=False)
         return found
 
@@ -113,14 +114,14 @@ class Workspaces:
             names = [own.name for own in await store.list_all(tx, row.account_id)]
             user = await store.find_path(tx, row.path) if row.path else None
         if row.name in names:
-            raise _taken(row.name)
+            raise _name_conflict(row.name)
         if user is not None:
-            raise Conflict(f"That directory is the workspace {user!r} already.")
+            raise Conflict(f"That directory is already the workspace {user!r}.")
 
     def _make(self, row: WorkspaceRow) -> None:
-        self._place(row.id).mkdir(mode=0o700, parents=True)
+        self._directory(row.id).mkdir(mode=0o700, parents=True)
         if row.path is None:
-            (self._place(row.id) / "tree").mkdir(mode=0o700)
+            (self._directory(row.id) / "tree").mkdir(mode=0o700)
 
     def _discard(self, workspace_id: str) -> None:
         self._set_aside(workspace_id)
@@ -128,19 +129,21 @@ class Workspaces:
 
     def _set_aside(self, workspace_id: str) -> None:
         with suppress(FileNotFoundError):
-            self._place(workspace_id).rename(self._place(GONE + workspace_id))
+            self._directory(workspace_id).rename(self._directory(REMOVED_PREFIX + workspace_id))
 
     def _put_back(self, workspace_id: str) -> None:
         with suppress(FileNotFoundError):
-            self._place(GONE + workspace_id).rename(self._place(workspace_id))
+            self._directory(REMOVED_PREFIX + workspace_id).rename(self._directory(workspace_id))
 
     def _clear(self, workspace_id: str) -> None:
-        gone = self._place(GONE + workspace_id)
+        gone = self._directory(REMOVED_PREFIX + workspace_id)
         if gone.exists():
-            clear_away(gone, f"what is left of a workspace ({gone})")
+            try_remove_tree(gone, f"what is left of a workspace ({gone})")
 
     def _set_aside_ids(self) -> tuple[str, ...]:
-        return tuple(path.name.removeprefix(GONE) for path in self._place("").glob(f"{GONE}*"))
+        return tuple(
+            path.name.removeprefix(REMOVED_PREFIX) for path in self._directory("").glob(f"{REMOVED_PREFIX}*")
+        )
 
     def _forget(self, workspace_id: str) -> None:
         self._open.pop(workspace_id, None)
@@ -150,20 +153,20 @@ class Workspaces:
         return WorkspaceInfo(
             id=row.id,
             name=row.name,
-            path=row.path or str(self._place(row.id) / "tree"),
+            path=row.path or str(self._directory(row.id) / "tree"),
             is_adopted=row.path is not None,
             created_at=row.created_at,
         )
 
-    def _place(self, workspace_id: str) -> Path:
+    def _directory(self, workspace_id: str) -> Path:
         return self._data_dir / "workspaces" / workspace_id
 
     def _git_dir(self, workspace_id: str) -> Path:
-        return self._place(workspace_id) / "git"
+        return self._directory(workspace_id) / "git"
 
 
 def _identify(info: WorkspaceInfo) -> tuple[int, int]:
-    """Refused when the directory is gone, or a link stands in its place now."""
+    """Return device and inode; raise if the directory is gone or was replaced by a link."""
     path = Path(info.path)
     try:
         status = path.stat()
@@ -172,10 +175,10 @@ def _identify(info: WorkspaceInfo) -> tuple[int, int]:
     except OSError:
         pass
     raise NoSuchPath(
-        f"The directory of the workspace {info.name!r} is not there any more: {info.path}",
-        hint="Put it back, or remove the workspace: forge workspaces remove NAME",
+        f"The directory of the workspace {info.name!r} no longer exists: {info.path}",
+        hint="Restore it, or remove the workspace: forge workspaces remove NAME",
     )
 
 
-def _taken(name: str) -> Conflict:
-    return Conflict(f"There is a workspace called {name!r} already.", hint="Choose another name.")
+def _name_conflict(name: str) -> Conflict:
+    return Conflict(f"A workspace named {name!r} already exists.", hint="Choose another name.")

@@ -1,11 +1,11 @@
-"""The SQL of workspaces."""
+"""SQL queries of workspaces."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 
-from forge.store.engine import Tx
+from forge.store.database import Tx
 from forge.workspace.tables import workspaces
 
 
@@ -19,7 +19,7 @@ class WorkspaceRow:
 
 
 async def insert(tx: Tx, row: WorkspaceRow) -> bool:
-    """False when the account has one of that name."""
+    """Insert a workspace; returns False if the account already has one with this name."""
     values = {name: getattr(row, name) for name in WorkspaceRow.__dataclass_fields__}
     statement = tx.insert(workspaces).values(**values).on_conflict_do_nothing().returning(workspaces.c.id)
     return (await tx.execute(statement)).one_or_none() is not None
@@ -31,7 +31,7 @@ async def find(tx: Tx, account_id: str, workspace_id: str) -> WorkspaceRow | Non
 
 
 async def exists(tx: Tx, workspace_id: str) -> bool:
-    """Whoever's it is."""
+    """Return whether a workspace exists in any account."""
     statement = sa.select(workspaces.c.id).where(workspaces.c.id == workspace_id)
     return (await tx.execute(statement)).one_or_none() is not None
 
@@ -42,7 +42,7 @@ async def list_all(tx: Tx, account_id: str) -> list[WorkspaceRow]:
 
 
 async def find_path(tx: Tx, path: str) -> str | None:
-    """The name of the workspace that has adopted a directory, whoever's it is."""
+    """Return the name of the workspace, in any account, that adopted a directory."""
     statement = sa.select(workspaces.c.name).where(workspaces.c.path == path).limit(1)
     return (await tx.execute(statement)).scalar_one_or_none()
 

@@ -1,4 +1,4 @@
-"""The table of workspaces."""
+"""Table of workspaces."""
 
 import sqlalchemy as sa
 
@@ -14,4 +14,4 @@ workspaces = sa.Table(
     sa.Column("created_at", Utc, nullable=False),
     sa.UniqueConstraint("account_id", "name"),
 )
-"""`path` of a directory that was there before; those Forge makes itself are found by their id."""
+"""`path` is set for adopted directories only; directories created by Forge are found by id."""

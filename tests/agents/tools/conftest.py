@@ -1,4 +1,4 @@
-"""A workspace with something secret beside it, and the tools to work in it."""
+"""Fixtures: a workspace with a secret beside it, and the tools."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator
@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from forge.agents.models import ToolOutcome
-from forge.agents.tools import ToolContext
-from forge.agents.toolset import builder_tools
+from forge.agents.tool import ToolContext
+from forge.agents.tools.toolset import builder_tools
 from forge.llm.messages import ToolCall
-from forge.sandbox.choice import Sandboxes
-from forge.workspace.files import Files
+from forge.sandbox.sandboxes import Sandboxes
+from forge.workspace.filesystem.files import Files
 
 Use = Callable[..., Awaitable[ToolOutcome]]
 SECRET = "the secret that lies outside"

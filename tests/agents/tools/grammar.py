@@ -1,4 +1,4 @@
-"""Commands that try to become other commands, made from the pieces public lists of them are made of."""
+"""Generate command injection attempts from the building blocks of public lists."""
 
 import random
 from collections.abc import Iterator

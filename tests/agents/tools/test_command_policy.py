@@ -1,4 +1,4 @@
-"""Which commands may be run, and as what."""
+"""Allowed commands and what they execute."""
 
 import shlex
 from pathlib import Path
@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.agents.command_policy import Allowed, CommandRefused, allow_command, allow_tests
-from forge.agents.command_rules import Runner
-from forge.agents.command_words import NotACommand, split
+from forge.agents.commands.command_policy import (
+    Allowed,
+    CommandRefused,
+    NotACommand,
+    allow_command,
+    allow_tests,
+    split,
+)
+from forge.agents.commands.command_rules import Runner
 from forge.sandbox.models import Network
 
 ROOT = Path("/projects/one")
@@ -38,7 +44,7 @@ def refused(command: str) -> str:
         ("pytest t.py::test[1-2] HEAD~1 a#b x=y", ["pytest", "t.py::test[1-2]", "HEAD~1", "a#b", "x=y"]),
     ],
 )
-def test_a_line_is_split_as_a_shell_would(line: str, words: list[str]):
+def test_line_is_split_like_in_a_shell(line: str, words: list[str]):
     assert split(line) == words == shlex.split(line)
 
 
@@ -77,14 +83,14 @@ def test_a_line_is_split_as_a_shell_would(line: str, words: list[str]):
         ("a" * 4001, "longer than 4,000"),
     ],
 )
-def test_what_only_a_shell_could_do_is_refused_by_name(line: str, reason: str):
+def test_shell_syntax_is_refused_by_name(line: str, reason: str):
     with pytest.raises(NotACommand) as error:
         split(line)
     assert reason in str(error.value)
 
 
 @given(st.text(alphabet=st.sampled_from("ab '\"\\;|&$`()<>*\n-=/é#~"), max_size=30))
-def test_whatever_is_split_is_split_as_the_standard_library_does(line: str):
+def test_split_matches_shlex(line: str):
     try:
         words = split(line)
     except NotACommand:
@@ -134,11 +140,11 @@ def test_whatever_is_split_is_split_as_the_standard_library_does(line: str):
         ("cat /projects/one/src/app.py", "cat /projects/one/src/app.py"),
     ],
 )
-def test_what_projects_need_is_allowed(command: str, argv: str):
+def test_common_commands_are_allowed(command: str, argv: str):
     assert allowed(command) == tuple(argv.split(" "))
 
 
-def test_tests_are_known_with_who_runs_them():
+def test_test_commands_have_their_runner():
     assert allow_tests('pytest -k "not (a)"', ROOT) == Allowed(
         ("pytest", "-k", "not (a)"), Network.NONE, Runner.PYTEST, 1, in_environment=False
     )
@@ -152,7 +158,7 @@ def test_tests_are_known_with_who_runs_them():
             allow_tests(command, ROOT)
 
 
-def test_options_of_ours_go_where_the_runner_looks():
+def test_own_options_are_placed_for_the_runner():
     ours = ("--report=x",)
     assert allow_tests("python -m pytest -q", ROOT).with_options(ours).argv == (
         *("python3", "-m", "pytest", "--report=x", "-q"),
@@ -222,7 +228,7 @@ def test_a_project_is_installed_without_the_registry(words: str):
 @pytest.mark.parametrize(
     "words", ["-r ./a.txt", "-r a/b.txt -c ./c", "x --progress-bar off", "x==1.0", "a.b"]
 )
-def test_packages_are_no_projects(words: str):
+def test_packages_are_not_projects(words: str):
     assert allow_command(f"pip install {words}", ROOT).network is Network.REGISTRY
 
 
@@ -291,7 +297,7 @@ def test_everything_else_is_refused(command: str):
     refused(command)
 
 
-def test_a_refusal_says_what_would_do():
+def test_refusal_lists_allowed_commands():
     with pytest.raises(CommandRefused) as error:
         allow_tests("curl https://example.com", ROOT)
     assert error.value.message == "'curl https://example.com' is not allowed."

@@ -9,11 +9,11 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.agents.tools.conftest import SECRET, Use
-from tests.support.patience import PATIENCE_S
 from tests.support.python_project import give_pytest, make_environment
+from tests.support.timeouts import PATIENCE_S
 
+from forge.agents.commands.reports import report_folder
 from forge.agents.models import ToolDetail
-from forge.agents.reports import report_folder
 from forge.sandbox.models import End, Level
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
@@ -33,7 +33,7 @@ def project(root: Path, environment: Path) -> Path:
     return root
 
 
-async def test_code_is_written_tested_mended_and_tested_again(use: Use, project: Path):
+async def test_code_is_written_tested_fixed_and_tested_again(use: Use, project: Path):
     await use("write_file", path="calc/add.py", content="def add(a, b):\n    return a - b\n")
     test = "from calc.add import add\n\n\ndef test_add():\n    assert add(2, 2) == 4\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n"
     await use("write_file", path="tests/test_add.py", content=test)
@@ -61,7 +61,7 @@ async def test_code_is_written_tested_mended_and_tested_again(use: Use, project:
     assert listing.text == "calc/\npyproject.toml\ntests/\n[left out: .pytest_cache/, .venv/]"
 
 
-async def test_a_report_cannot_turn_a_failure_into_a_pass(use: Use, project: Path, outside: Path):
+async def test_report_cannot_turn_failure_into_pass(use: Use, project: Path, outside: Path):
     """The tests write a report of their own, or something that is none, and end the process."""
     fake = "<testsuites><testsuite><testcase/></testsuite></testsuites>"
     (project / "conftest.py").write_text(
@@ -122,14 +122,14 @@ async def test_npm_runs_the_test_script_of_the_project(use: Use, root: Path):
     assert "built" in (await use("run_command", command="npm run build")).text
 
 
-async def test_what_takes_too_long_is_stopped(use: Use, project: Path):
+async def test_slow_command_is_stopped(use: Use, project: Path):
     (project / "test_slow.py").write_text("import time\n\ndef test_slow():\n    time.sleep(600)\n")
     outcome = await use("run_tests", command="pytest", timeout=1)
     assert outcome.is_error and outcome.summary == "stopped: it took too long"
     assert (outcome.detail.end, outcome.detail.exit_code, outcome.detail.passed) == ("timeout", None, None)
 
 
-async def test_the_beginning_and_the_end_of_much_output_are_kept(use: Use, root: Path):
+async def test_long_output_keeps_beginning_and_end(use: Use, root: Path):
     (root / "test_loud.py").write_text(
         "import sys, unittest\n\nclass T(unittest.TestCase):\n    def test(self):\n"
         "        print('first' + 'x' * 200_000 + 'last')\n        sys.stderr.write('FIRST' + 'y' * 50_000)\n"
@@ -139,7 +139,7 @@ async def test_the_beginning_and_the_end_of_much_output_are_kept(use: Use, root:
     assert all(part in outcome.text for part in ("first", "last", "FIRST", "OK", "bytes left out"))
 
 
-async def test_a_program_that_is_not_there_comes_with_advice(use: Use, root: Path):
+async def test_missing_program_comes_with_advice(use: Use, root: Path):
     outcome = await use("run_tests", command="npx jest")
     assert outcome.is_error and outcome.detail.end == "not_started"
     assert (
@@ -148,7 +148,7 @@ async def test_a_program_that_is_not_there_comes_with_advice(use: Use, root: Pat
     )
 
 
-async def test_a_program_that_cannot_be_started_is_not_taken_for_missing(use: Use, root: Path):
+async def test_unstartable_program_is_not_reported_as_missing(use: Use, root: Path):
     program = root / "node_modules" / ".bin" / "jest"
     program.parent.mkdir(parents=True)
     program.write_text("not executable")
@@ -158,7 +158,7 @@ async def test_a_program_that_cannot_be_started_is_not_taken_for_missing(use: Us
     assert "Permission denied" in outcome.text
 
 
-async def test_commands_work_in_the_workspace_and_nowhere_else(use: Use, root: Path, outside: Path):
+async def test_commands_are_limited_to_the_workspace(use: Use, root: Path, outside: Path):
     (root / "a.txt").write_text("one\ntwo\n")
     (root / "link").symlink_to(outside / "secret.txt")
     assert (await use("run_command", command="cat a.txt")).text.endswith("--- stdout ---\none\ntwo")
@@ -170,7 +170,7 @@ async def test_commands_work_in_the_workspace_and_nowhere_else(use: Use, root: P
     assert missing.is_error and missing.summary == "exit code 1"
 
 
-async def test_the_history_of_a_project_can_be_looked_at(use: Use, root: Path):
+async def test_git_history_of_project_is_readable(use: Use, root: Path):
     (root / "a.txt").write_text("one\n")
     commit(root)
     (root / "a.txt").write_text("two\n")
@@ -180,11 +180,11 @@ async def test_the_history_of_a_project_can_be_looked_at(use: Use, root: Path):
 
 
 @pytest.mark.parametrize("verb", ["status", "diff", "log", "show"])
-async def test_a_workspace_without_a_repository_is_told_as_one(use: Use, root: Path, verb: str):
+async def test_missing_repository_is_explained(use: Use, root: Path, verb: str):
     (root / ".git").mkdir()
     outcome = await use("run_command", command=f"git {verb}")
     assert outcome.is_error and outcome.text.split("\n")[1].startswith(
-        "This workspace has no git repository of its own, so there is nothing git could tell. The history that Forge"
+        "This workspace has no git repository of its own, so git has nothing to show. The history that Forge"
     )
 
 
@@ -194,7 +194,7 @@ def commit(root: Path) -> None:
         subprocess.run(["git", *words], cwd=root, check=True)
 
 
-async def test_refused_commands_and_bad_input_are_explained(use: Use, root: Path):
+async def test_refused_commands_and_invalid_input_are_explained(use: Use, root: Path):
     refused = await use("run_command", command="rm -rf .")
     assert refused.is_error and refused.text.startswith(
         "Error: 'rm -rf .' is not allowed. run_command takes: "
@@ -210,7 +210,7 @@ async def test_refused_commands_and_bad_input_are_explained(use: Use, root: Path
     assert (await use("run_tests", command="ls")).is_error
 
 
-async def test_a_cancelled_command_leaves_nothing_behind(
+async def test_cancelled_command_leaves_nothing_behind(
     use: Use, project: Path, monkeypatch: pytest.MonkeyPatch
 ):
     folders: list[Path] = []
@@ -219,7 +219,7 @@ async def test_a_cancelled_command_leaves_nothing_behind(
         context = report_folder(workdir)
         return Spied(context, folders)
 
-    monkeypatch.setattr("forge.agents.command_tools.report_folder", spy)
+    monkeypatch.setattr("forge.agents.tools.command_tools.report_folder", spy)
     (project / "test_slow.py").write_text(
         "import time, pathlib\n\ndef test_slow():\n    pathlib.Path('started').touch()\n    time.sleep(600)\n"
     )
@@ -312,7 +312,7 @@ async def test_typescript_is_checked_by_the_compiler_of_the_project(
     )
 
 
-async def test_a_version_beyond_all_numbers_is_no_compiler(use: Use, root: Path):
+async def test_huge_typescript_version_is_ignored(use: Use, root: Path):
     package = root / "node_modules" / "typescript" / "package.json"
     package.parent.mkdir(parents=True)
     package.write_text(json.dumps({"version": f"{'9' * 5_000}.1.1"}))
@@ -321,6 +321,6 @@ async def test_a_version_beyond_all_numbers_is_no_compiler(use: Use, root: Path)
     assert outcome.text.startswith("Error: 'a.ts' cannot be checked: typescript is not installed")
 
 
-async def test_what_is_not_there_cannot_be_checked(use: Use, root: Path, outside: Path):
+async def test_missing_file_cannot_be_checked(use: Use, root: Path, outside: Path):
     for path in ("missing.py", "../outside/secret.txt", "/etc/passwd", ".", ""):
         assert (await use("check_syntax", path=path)).is_error

@@ -1,4 +1,4 @@
-"""Tens of thousands of hostile strings through every tool: none gets out, hangs or breaks anything."""
+"""Hostile strings in every tool: none escapes, hangs or breaks anything."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from tests.agents.tools.conftest import SECRET, Use
 from tests.agents.tools.grammar import hostile_commands, mangled
 from tests.workspace.grammar import climbing_paths
 
-from forge.agents.command_policy import Allowed, CommandRefused, allow_command, allow_tests
+from forge.agents.commands.command_policy import Allowed, CommandRefused, allow_command, allow_tests
 from forge.agents.models import ToolOutcome
-from forge.agents.tools import ToolContext
-from forge.agents.toolset import builder_tools
+from forge.agents.tool import ToolContext
+from forge.agents.tools.toolset import builder_tools
 from forge.llm.messages import ToolCall
 from forge.sandbox.models import Network
 
@@ -100,7 +100,7 @@ def is_npm_install(allowed: Allowed) -> bool:
     return allowed.argv[0] == "npm" and allowed.argv[1] in ("install", "i", "ci", "add")
 
 
-def test_no_command_becomes_another(root: Path):
+def test_no_command_is_turned_into_another(root: Path):
     passed: set[tuple[str, ...]] = set()
     for command in attempts():
         if found := accepted(command, root):
@@ -109,7 +109,7 @@ def test_no_command_becomes_another(root: Path):
     assert {argv[0] for argv in passed} >= {"pytest", "python3", "npm", "cat", "find", "git", "make"}
 
 
-async def test_what_is_let_through_changes_nothing_outside(use: Use, root: Path, outside: Path):
+async def test_allowed_commands_change_nothing_outside(use: Use, root: Path, outside: Path):
     """Those that are over at once, in the real sandbox."""
     prepare(root)
     before = seen(root.parent)
@@ -156,7 +156,7 @@ def arguments(name: str, path: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     "name", ["read_file", "list_directory", "search_code", "write_file", "edit_file", "check_syntax"]
 )
-async def test_no_path_leads_out(use: Use, root: Path, outside: Path, name: str):
+async def test_no_path_escapes_the_workspace(use: Use, root: Path, outside: Path, name: str):
     prepare(root)
     (root / "link").symlink_to(outside)
     (root / "loop").symlink_to("loop")
@@ -165,12 +165,12 @@ async def test_no_path_leads_out(use: Use, root: Path, outside: Path, name: str)
     for path in climbing_paths(count):
         outcome = await use(name, **arguments(name, path))
         assert SECRET not in outcome.text and SHOWS_PASSWORDS not in outcome.text, path
-        assert "has a defect" not in outcome.text and "itself failed" not in outcome.text, path
+        assert "internal error" not in outcome.text, path
     after = {path: data for path, data in seen(root.parent).items() if not path.startswith(f"{root}/")}
     assert after == before
 
 
-async def test_commands_are_no_paths_patterns_or_texts_either(use: Use, root: Path, outside: Path):
+async def test_hostile_commands_as_paths_patterns_and_texts(use: Use, root: Path, outside: Path):
     prepare(root)
     before = seen(outside)
     for command in hostile_commands(600):
@@ -185,7 +185,7 @@ async def test_commands_are_no_paths_patterns_or_texts_either(use: Use, root: Pa
             ("check_syntax", {"path": command}),
         ):
             outcome = await use(name, **wanted)
-            assert "itself failed" not in outcome.text and SECRET not in outcome.text, (name, wanted)
+            assert "internal error" not in outcome.text and SECRET not in outcome.text, (name, wanted)
     assert seen(outside) == before and (root / "a.txt").read_text() == "a\n"
 
 
@@ -214,9 +214,11 @@ NAMES = st.sampled_from(
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(given_arguments=st.dictionaries(NAMES, VALUES, max_size=4), raw=st.text(max_size=30))
-async def test_no_arguments_break_a_tool(context: ToolContext, given_arguments: dict[str, object], raw: str):
+async def test_arbitrary_arguments_do_not_break_tools(
+    context: ToolContext, given_arguments: dict[str, object], raw: str
+):
     box = builder_tools()
     for name in box.names:
         for text in (json.dumps(given_arguments), raw):
             outcome = await box.use(ToolCall(id="1", name=name, arguments=text), context)
-            assert isinstance(outcome, ToolOutcome) and "itself failed" not in outcome.text
+            assert isinstance(outcome, ToolOutcome) and "internal error" not in outcome.text

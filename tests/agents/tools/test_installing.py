@@ -1,4 +1,4 @@
-"""Packages for a project, for real, from whatever registries are configured here."""
+"""Install packages for a project from the configured registries."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ from tests.agents.tools.conftest import Use
 from tests.sandbox.test_registry import need, upstreams
 
 
-async def test_the_first_install_makes_an_environment_that_tests_use(use: Use, root: Path):
+async def test_first_install_creates_environment_for_tests(use: Use, root: Path):
     need(f"{upstreams().pip[0].url}/six/" if upstreams().pip else None)
     (root / "requirements.txt").write_text("six\n")
     (root / "test_it.py").write_text(
@@ -39,7 +39,7 @@ async def test_node_packages_are_installed_beside_the_project(use: Use, root: Pa
 
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
-async def test_nothing_of_the_project_is_executed_by_an_install(use: Use, root: Path):
+async def test_install_executes_no_project_code(use: Use, root: Path):
     npm = upstreams().npm
     need(f"{npm.url}/left-pad" if npm else None)
     package = {
@@ -59,7 +59,7 @@ async def test_nothing_of_the_project_is_executed_by_an_install(use: Use, root: 
     assert not (root / "executed").exists()
 
 
-async def test_an_environment_that_cannot_be_made_is_told(use: Use, root: Path):
+async def test_failed_environment_creation_is_reported(use: Use, root: Path):
     (root / ".venv").write_text("in the way")
     outcome = await use("run_command", command="pip install six")
     assert outcome.is_error and "Python environment (.venv) cannot be made: exited. Error: " in outcome.text

@@ -1,4 +1,4 @@
-"""Counts of tests come from the runner's report; whatever else lies in its place is nothing."""
+"""Test counts from reports of the runners; invalid reports have no counts."""
 
 import os
 from pathlib import Path
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.agents.command_rules import Runner
-from forge.agents.reports import Counts, Report, read_jest, read_junit, report_folder
+from forge.agents.commands.command_rules import Runner
+from forge.agents.commands.reports import Counts, Report, read_jest, read_junit, report_folder
 
 PYTEST = b"""<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" errors="1"
 failures="1" skipped="1" tests="5"><testcase name="a" /><testcase name="b" time="0.1"><failure message="x">E</failure>
@@ -27,13 +27,13 @@ OUTSIDE = (
 )
 
 
-def test_cases_are_counted_by_what_they_contain():
+def test_cases_are_counted_by_their_elements():
     assert read_junit(PYTEST) == Counts(passed=2, failed=2, skipped=1)
     assert read_junit(NODE) == Counts(passed=1, failed=1, skipped=1)
     assert read_jest(JEST) == Counts(passed=3, failed=1, skipped=3)
 
 
-def test_a_report_that_claims_totals_is_counted_all_the_same():
+def test_claimed_totals_are_ignored():
     lie = b'<testsuites><testsuite tests="99" failures="0"><testcase><failure/></testcase></testsuite></testsuites>'
     assert read_junit(lie) == Counts(passed=0, failed=1, skipped=0)
 
@@ -42,7 +42,7 @@ def test_a_report_that_claims_totals_is_counted_all_the_same():
     "data",
     [b"", b"<", b"12 passed", b"<a><b></a>", BOMB, OUTSIDE, b"\0" * 100, b"<a>&undefined;</a>", b"\xff\xfe<"],
 )
-def test_what_is_no_report_counts_nothing(data: bytes):
+def test_invalid_junit_report_has_no_counts(data: bytes):
     assert read_junit(data) is None
 
 
@@ -63,23 +63,23 @@ def test_what_is_no_report_counts_nothing(data: bytes):
         b"\xff",
     ],
 )
-def test_what_is_no_json_report_counts_nothing(data: bytes):
+def test_invalid_json_report_has_no_counts(data: bytes):
     assert read_jest(data) is None
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_make_reading_fail(data: bytes):
+def test_arbitrary_bytes_never_raise(data: bytes):
     for head in (b"", b"<testsuites>", b"{"):
         read_junit(head + data)
         read_jest(head + data)
 
 
-def test_nesting_without_end_is_read_and_counted():
+def test_deep_nesting_is_counted():
     assert read_junit(b"<a>" * 200_000 + b"<testcase/>" + b"</a>" * 200_000) == Counts(1, 0, 0)
 
 
 @pytest.mark.parametrize("put", ["link", "pipe", "folder", "huge", "nothing"])
-def test_only_a_file_of_its_own_is_read(tmp_path: Path, put: str):
+def test_report_is_read_only_from_regular_file(tmp_path: Path, put: str):
     secret = tmp_path / "secret"
     secret.write_bytes(PYTEST)
     folder = tmp_path / "folder"
@@ -100,7 +100,7 @@ def test_only_a_file_of_its_own_is_read(tmp_path: Path, put: str):
     assert Report(folder).counts(Runner.PYTEST) == Counts(2, 2, 1)
 
 
-async def test_the_folder_is_gone_afterwards_whatever_was_put_there(tmp_path: Path):
+async def test_report_folder_is_always_removed(tmp_path: Path):
     async with report_folder(tmp_path) as report:
         fill(report.folder)
     assert not report.folder.exists()

@@ -1,12 +1,12 @@
-"""Files of requirements are read before pip reads them."""
+"""Validation of requirements files before pip reads them."""
 
 from pathlib import Path
 
 import pytest
 from tests.agents.tools.conftest import Use
 
-from forge.agents.requirements import RequirementRefused, check_requirements
-from forge.workspace.files import Files
+from forge.agents.commands.requirements import RequirementRefused, check_requirements
+from forge.workspace.filesystem.files import Files
 
 ALL_THERE_IS = """\
 # -*- coding: utf-8 -*-
@@ -37,7 +37,7 @@ def refusal(root: Path, *words: str) -> str:
     return error.value.message
 
 
-def test_what_projects_need_is_taken(root: Path):
+def test_common_requirements_are_accepted(root: Path):
     (root / "requirements.txt").write_text(ALL_THERE_IS)
     (root / "more").mkdir()
     (root / "more" / "base.txt").write_text("-r ../requirements.txt\n-cup.txt\nflask\n")
@@ -56,14 +56,14 @@ def test_what_projects_need_is_taken(root: Path):
         *("-r https://x/r.txt", "-r ${X}", "-r 'a b'", "-r a --no-binary x", "--req a.txt", "x\\t--no-binary\\tx", "--no-\\\nbinary x"),
     ],
 )  # fmt: skip
-def test_a_line_that_asks_for_something_else_is_told_with_its_number(root: Path, line: str):
+def test_refused_line_is_reported_with_number(root: Path, line: str):
     (root / "inner.txt").write_text(f"# first\nsix\n{line}\n")
     (root / "r.txt").write_text("-c inner.txt\n")
     assert refusal(root, "-r", "inner.txt").startswith("inner.txt, line 3: ")
     assert refusal(root, "-qq", "--requirement", "r.txt").startswith("inner.txt, line 3: ")
 
 
-def test_comments_do_not_hide_a_line(root: Path):
+def test_comments_do_not_hide_lines(root: Path):
     (root / "r.txt").write_text("# a \\\n-e .\n")
     assert refusal(root, "-r", "r.txt").startswith("r.txt, line 2: '-e .' is not from the registry.")
     (root / "r.txt").write_text("six#\x0b--no-binary six\n")
@@ -74,7 +74,7 @@ def test_comments_do_not_hide_a_line(root: Path):
     )
 
 
-def test_what_cannot_be_read_as_pip_would_is_refused(root: Path, outside: Path):
+def test_unreadable_requirements_file_is_refused(root: Path, outside: Path):
     (root / "utf16.txt").write_bytes("-e .".encode("utf-16"))
     assert refusal(root, "-r", "utf16.txt") == "'utf16.txt' is not UTF-8."
     (root / "utf7.txt").write_text("# coding: utf-7\nsix\n")
@@ -94,12 +94,12 @@ def test_what_cannot_be_read_as_pip_would_is_refused(root: Path, outside: Path):
 @pytest.mark.parametrize(
     "line", ["x" + " " * 900_000 + "!", "x.zip[" * 150_000, "x" + ">1," * 300_000 + "!", "(" * 900_000]
 )
-def test_no_line_takes_long(root: Path, line: str):
+def test_hostile_lines_are_checked_quickly(root: Path, line: str):
     (root / "r.txt").write_text(line)
     assert "line 1" in refusal(root, "-r", "r.txt")
 
 
-async def test_nothing_is_run_when_a_line_is_refused(use: Use, root: Path):
+async def test_refused_line_prevents_install(use: Use, root: Path):
     (root / "requirements.txt").write_text("six\n--no-binary :all:\n")
     outcome = await use("run_command", command="pip install -r requirements.txt")
     assert outcome.is_error and not (root / ".venv").exists()

@@ -1,12 +1,12 @@
-"""Which tools there are, and that the reference knows all of them."""
+"""The set of tools, and its reference documentation."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from forge.agents.command_rules import COMMANDS, TESTS
-from forge.agents.toolset import builder_tools
+from forge.agents.commands.command_rules import COMMANDS, TESTS
+from forge.agents.tools.toolset import builder_tools
 from forge.llm.models import ToolSpec
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/tools.md").read_text()
@@ -14,7 +14,7 @@ ROWS = dict(re.findall(r"^\| `(\w+)` \| (.*)$", PAGE, re.MULTILINE))
 SPECS = builder_tools().specs()
 
 
-def test_there_are_eight_tools_and_half_of_them_only_read():
+def test_toolset_has_eight_tools_of_which_half_only_read():
     names = ["check_syntax", "edit_file", "list_directory", "read_file"]
     names += ["run_command", "run_tests", "search_code", "write_file"]
     assert builder_tools().names == names
@@ -22,7 +22,7 @@ def test_there_are_eight_tools_and_half_of_them_only_read():
     assert [name for name in names if builder_tools().only_reads(name)] == reading
 
 
-def test_every_tool_has_its_row_and_every_row_its_tool():
+def test_reference_table_lists_exactly_the_tools():
     assert set(ROWS) == {spec.name for spec in SPECS}
 
 

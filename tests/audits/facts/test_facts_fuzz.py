@@ -98,7 +98,7 @@ def hold(suffix: str, data: bytes) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(data=st.binary(max_size=300))
 @settings(max_examples=60, deadline=None)
-def test_any_bytes_have_facts(suffix: str, data: bytes) -> None:
+def test_any_bytes_give_facts(suffix: str, data: bytes) -> None:
     hold(suffix, data)
 
 
@@ -181,7 +181,7 @@ def test_hostile_files_end_in_time(suffix: str, data: bytes) -> None:
     assert time.thread_time() - began < LONGEST_S
 
 
-def test_what_is_too_deep_is_broken_and_nothing_of_it_is_hidden() -> None:
+def test_too_deep_nesting_is_reported_as_broken() -> None:
     data = b"import a\n" + b"[" * 5_000 + b"'asyncpg'" + b"]" * 5_000
     assert FACTS(".py", data).broken_line == 1
     assert read_code(".py", data).text == data

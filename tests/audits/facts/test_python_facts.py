@@ -61,7 +61,7 @@ def test_every_form_of_an_import_is_found_and_nothing_else(code: str, expected: 
         "MYPY",
     ],
 )
-def test_an_import_for_the_type_checker_is_told_from_its_else_branch(condition: str) -> None:
+def test_type_checking_import_is_distinguished_from_else_branch(condition: str) -> None:
     code = f"if {condition}:\n    import a\nelse:\n    import b\n"
     assert imports(code) == [Import("a", 2, is_type_only=True), Import("b", 4)]
 
@@ -148,7 +148,7 @@ def test_a_way_out_that_is_tried_itself_makes_nothing_needed() -> None:
     assert optional(f"try:\n{inner}except ImportError:\n    a = None\n") == {"a.x": True, "a.y": True}
 
 
-def test_a_name_that_many_packages_share_is_no_package() -> None:
+def test_shared_namespace_is_not_a_package() -> None:
     code = "try:\n    import google.cloud.ndb\nexcept ImportError:\n    import google.appengine.ext\n"
     assert optional(code) == {"google.cloud.ndb": True, "google.appengine.ext": True}
 
@@ -169,7 +169,7 @@ def test_a_name_that_many_packages_share_is_no_package() -> None:
         ("a = None", True),
     ],
 )
-def test_a_failure_that_ends_the_program_was_not_allowed_for(handling: str, is_optional: bool) -> None:
+def test_handler_that_ends_program_makes_nothing_optional(handling: str, is_optional: bool) -> None:
     code = f"try:\n    import a\nexcept ImportError as e:\n    {handling}\n"
     assert optional(code) == {"a": is_optional}
     in_function = "def f():\n" + "".join(f"    {line}\n" for line in code.splitlines())
@@ -271,7 +271,7 @@ il.import_module(".y", __package__)
     ]
 
 
-def test_what_only_looks_like_a_dynamic_import_is_none() -> None:
+def test_lookalike_of_dynamic_import_is_ignored() -> None:
     code = """
 import importlib.util
 importlib.util.find_spec("a")
@@ -434,7 +434,7 @@ def test_no_encoding_is_declared_below_code_or_two_lines(first: str) -> None:
     assert FACTS(".py", f"{first}\n# Content-Encoding: gzip\n{end}\n".encode()).broken_line is None
 
 
-def test_what_the_parser_warns_of_is_nobodys_business() -> None:
+def test_parser_warnings_are_suppressed() -> None:
     """Also where warnings are errors, as in these tests; and the filters of others stay as they are."""
     before = [item for item in warnings.filters if item[0] != "ignore"]
     unknown_to_the_grammar = (

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge.audits.facts.models import Mount, Route, Router
+from forge.audits.facts.models import INSTEAD, UNKNOWN, Mount, Route, RouteFacts, Router
 from forge.audits.facts.parsing import Grammar, parse
-from forge.audits.facts.python_routes import routes_of
-from forge.audits.facts.route_facts import INSTEAD, UNKNOWN, RouteFacts
+from forge.audits.facts.python.routes import routes_of
 
 
 def facts(source: str | bytes) -> RouteFacts:

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge.audits.facts.models import Mount, Route, Router
+from forge.audits.facts.models import UNKNOWN, Mount, Route, RouteFacts, Router
 from forge.audits.facts.parsing import Grammar, parse
-from forge.audits.facts.route_facts import UNKNOWN, RouteFacts
-from forge.audits.facts.script_routes import routes_of
+from forge.audits.facts.script.routes import routes_of
 
 GRAMMARS = (Grammar.JAVASCRIPT, Grammar.TYPESCRIPT, Grammar.TSX)
 

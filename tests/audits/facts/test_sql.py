@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.facts.sql import is_sql, may_begin_sql, runs_sql
-from forge.audits.facts.sql_shape import has_statement_shape
+from forge.audits.facts.sql.detection import is_sql, may_begin_sql, runs_sql
+from forge.audits.facts.sql.statement_shape import has_statement_shape
 
 STATEMENTS = [
     "select name from users where id = $1",
@@ -153,7 +153,7 @@ def test_a_statement_is_known_in_any_case(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", SENTENCES)
-def test_a_sentence_is_none(text: str) -> None:
+def test_sentence_is_not_sql(text: str) -> None:
     assert not is_sql(text, is_asked=False)
 
 

@@ -15,7 +15,7 @@ from forge.audits.dependencies.manifests.models import (
     Problem,
     is_dev_name,
 )
-from forge.audits.dependencies.manifests.requirement import requirement_name
+from forge.audits.dependencies.manifests.requirement_name import requirement_name
 from forge.audits.memory import snapshot_of
 
 RUNTIME, OPTIONAL, DEV, BUILD = Group.RUNTIME, Group.OPTIONAL, Group.DEV, Group.BUILD
@@ -259,18 +259,18 @@ def test_comments_and_trailing_commas_are_no_fault_of_deno():
 @pytest.mark.parametrize(
     ("form", "data", "problem"),
     [
-        (Format.PYPROJECT, b"[project]\nname = \n", ("it is no TOML", 2)),
+        (Format.PYPROJECT, b"[project]\nname = \n", ("it is not valid TOML", 2)),
         (Format.PYPROJECT, b"\xff\xfe", ("it is not UTF-8", None)),
         (Format.PYPROJECT, b"a = " + b"[" * 100_000, ("it is nested too deep", None)),
-        (Format.PIPFILE, b"[packages\n", ("it is no TOML", 1)),
-        (Format.PACKAGE_JSON, b'{\n "a": 1,\n}', ("it is no JSON", 3)),
-        (Format.PACKAGE_JSON, b"[]", ("it is no JSON object", 1)),
-        (Format.PACKAGE_JSON, b'{"dependencies": {"\\ud800": "1"}}', ("it is no JSON", None)),
-        (Format.PACKAGE_JSON, b"[" * 100_000, ("it is no JSON", None)),
+        (Format.PIPFILE, b"[packages\n", ("it is not valid TOML", 1)),
+        (Format.PACKAGE_JSON, b'{\n "a": 1,\n}', ("it is not valid JSON", 3)),
+        (Format.PACKAGE_JSON, b"[]", ("it is not a JSON object", 1)),
+        (Format.PACKAGE_JSON, b'{"dependencies": {"\\ud800": "1"}}', ("it is not valid JSON", None)),
+        (Format.PACKAGE_JSON, b"[" * 100_000, ("it is not valid JSON", None)),
         (Format.CONDA, b"a: [\nb: }", ("it is not YAML", 2)),
         (Format.CONDA, b"\x00", ("it is not YAML", None)),
         (Format.CONDA, b"[" * 250_000, ("it is nested too deep", 1)),
-        (Format.PIPFILE, b"a = " + b"1" * 5_000, ("it is no TOML", None)),
+        (Format.PIPFILE, b"a = " + b"1" * 5_000, ("it is not valid TOML", None)),
         (Format.SETUP_CFG, b"[a]\nb\n  c\n", ("it cannot be parsed", None)),
         (Format.SETUP_CFG, b"x = 1\n", ("it has no section", 1)),
         (Format.SETUP_CFG, b"[a]\n= 1\n", ("it cannot be parsed", 2)),
@@ -351,7 +351,7 @@ def test_a_manifest_is_known_by_its_name(path: str, form: Format | None):
     assert format_of(path) == form
 
 
-def test_what_is_installed_is_nobodys_manifest():
+def test_installed_packages_are_not_manifests():
     files = {
         "web/node_modules/x/package.json": "{}",
         ".venv/lib/site-packages/y/setup.py": "",

@@ -277,7 +277,7 @@ def random_import(chance: random.Random, path: str, module: str) -> str:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_both_say_the_same_of_packages_nobody_thought_of(seed: int, folder: Path) -> None:
+def test_random_packages_give_same_verdict(seed: int, folder: Path) -> None:
     files, order = random_package(random.Random(seed))
     their, our = both(folder, files, order)
     assert our == their, (files, order)

@@ -4,13 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.secrets.checksums import checksum, has_checksum
 from forge.audits.secrets.entropy import entropy, surprise
-from forge.audits.secrets.masking import MAX_SHOWN, masked
+from forge.audits.secrets.leaks import FileKind, checksum, file_kind, has_checksum
 from forge.audits.secrets.models import Hit, Rank
 from forge.audits.secrets.patterns import compiled
+from forge.audits.secrets.scanner import MAX_SHOWN, mask_secrets
 from forge.audits.secrets.shapes import lead_of, pattern_of, sample_of, starts_of
-from forge.audits.secrets.surroundings import Surroundings, surroundings
 
 
 @given(st.integers(0, 50))
@@ -48,16 +47,18 @@ def test_a_token_with_the_right_checksum_is_real() -> None:
 def test_a_masked_line_keeps_what_is_around_the_secret() -> None:
     line = b'token = "abcd1234efgh5678"; other = "short"'
     hits = [Hit("x", "x", Rank.TOKEN, 9, 25), Hit("y", "y", Rank.TOKEN, 37, 42)]
-    assert masked(line, hits) == 'token = "abcd…"; other = "…"'
+    assert mask_secrets(line, hits) == 'token = "abcd…"; other = "…"'
 
 
 def test_a_mask_covers_what_continues_the_secret() -> None:
-    assert masked(b"t=abcd1234efgh5678ijkl.mnop end", [Hit("x", "x", Rank.TOKEN, 2, 18)]) == "t=abcd… end"
+    assert (
+        mask_secrets(b"t=abcd1234efgh5678ijkl.mnop end", [Hit("x", "x", Rank.TOKEN, 2, 18)]) == "t=abcd… end"
+    )
 
 
 @given(st.binary(min_size=16, max_size=60), st.binary(max_size=3000), st.binary(max_size=3000))
 def test_what_is_shown_is_short_and_never_the_secret(secret: bytes, before: bytes, after: bytes) -> None:
-    shown = masked(
+    shown = mask_secrets(
         before + secret + after, [Hit("x", "x", Rank.TOKEN, len(before), len(before) + len(secret))]
     )
     assert len(shown) <= MAX_SHOWN
@@ -66,21 +67,21 @@ def test_what_is_shown_is_short_and_never_the_secret(secret: bytes, before: byte
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("src/app.py", Surroundings.CODE),
-        (".env", Surroundings.CODE),
-        ("deploy/values.yaml", Surroundings.CODE),
-        ("src/contest/main.py", Surroundings.CODE),
-        ("docs/guide.txt", Surroundings.EXAMPLES),
-        ("README.md", Surroundings.EXAMPLES),
-        ("tests/test_login.py", Surroundings.EXAMPLES),
-        ("src/login.test.ts", Surroundings.EXAMPLES),
-        (".env.example", Surroundings.EXAMPLES),
-        ("web/package-lock.json", Surroundings.GENERATED),
-        ("uv.lock", Surroundings.GENERATED),
-        ("static/jquery.min.js", Surroundings.GENERATED),
-        ("logo.svg", Surroundings.GENERATED),
-        ("na\udcefve\n.py", Surroundings.CODE),
+        ("src/app.py", FileKind.CODE),
+        (".env", FileKind.CODE),
+        ("deploy/values.yaml", FileKind.CODE),
+        ("src/contest/main.py", FileKind.CODE),
+        ("docs/guide.txt", FileKind.EXAMPLES),
+        ("README.md", FileKind.EXAMPLES),
+        ("tests/test_login.py", FileKind.EXAMPLES),
+        ("src/login.test.ts", FileKind.EXAMPLES),
+        (".env.example", FileKind.EXAMPLES),
+        ("web/package-lock.json", FileKind.GENERATED),
+        ("uv.lock", FileKind.GENERATED),
+        ("static/jquery.min.js", FileKind.GENERATED),
+        ("logo.svg", FileKind.GENERATED),
+        ("na\udcefve\n.py", FileKind.CODE),
     ],
 )
-def test_the_kind_of_file_decides_what_counts(path: str, expected: Surroundings) -> None:
-    assert surroundings(path) is expected
+def test_the_kind_of_file_decides_what_counts(path: str, expected: FileKind) -> None:
+    assert file_kind(path) is expected

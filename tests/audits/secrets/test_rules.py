@@ -4,7 +4,7 @@ import pytest
 
 from forge.audits.secrets.models import Rank, Rule, Vendor
 from forge.audits.secrets.rules import RULES, VENDORS
-from forge.audits.secrets.scanning import scan
+from forge.audits.secrets.scanner import scan
 from forge.audits.secrets.shapes import sample_of
 
 SEEDS = range(3)
@@ -48,14 +48,14 @@ def test_each_rule_and_no_other_finds_its_own_secrets(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.rank is Rank.TOKEN], ids=of)
-def test_each_secret_is_one_finding_whatever_stands_around_it(rule: Rule) -> None:
+def test_each_secret_is_one_finding_in_any_context(rule: Rule) -> None:
     secret = sample_of(rule.samples[0], 9)
     lines = [around.format(secret) for around in AROUND]
     assert [len(scan(line.encode())) for line in lines] == [1] * len(lines)
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.harmless], ids=of)
-def test_what_only_looks_like_a_secret_is_none(rule: Rule) -> None:
+def test_lookalike_is_not_a_secret(rule: Rule) -> None:
     lines = [sample_of(shape, seed) for shape in rule.harmless for seed in SEEDS]
     assert {line: scan(line.encode()) for line in lines} == {line: [] for line in lines}
 

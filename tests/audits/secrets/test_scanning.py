@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge.audits.secrets.models import Hit, Rank
-from forge.audits.secrets.scanning import scan
+from forge.audits.secrets.scanner import scan
 from forge.audits.secrets.shapes import sample_of
 
 TOKEN = sample_of("ghp_<a36>", 1).encode()
@@ -54,7 +54,7 @@ def test_ordinary_lines_hold_no_secret(line: str) -> None:
     "name", ["password", "DB_PASSWORD", "client_secret", "apiKey", "auth-token", "credentials", "private_key"]
 )
 @pytest.mark.parametrize("shape", ["<a32>", "<h40>", "<b40>", "<w43>"])
-def test_whatever_is_called_a_secret_and_looks_generated_is_one(name: str, shape: str) -> None:
+def test_generated_value_with_secret_name_is_found(name: str, shape: str) -> None:
     for seed, line in enumerate(['{} = "{}"', "{}: {}", '"{}": "{}"', "export {}={}", "--{} {}"]):
         assert len(scan(line.format(name, sample_of(shape, seed)).encode())) == 1
 
@@ -76,7 +76,7 @@ def test_what_a_kubernetes_secret_holds_is_secret() -> None:
     assert rules(manifest.replace("Secret", "ConfigMap").encode()) == []
 
 
-def test_of_two_rules_the_one_that_knows_more_speaks() -> None:
+def test_rule_with_higher_rank_wins() -> None:
     assert rules(b'github_token = "' + TOKEN + b'"') == ["github-token"]
     assert rules(b"Authorization: Bearer " + TOKEN) == ["github-token"]
     assert rules(b"https://x:" + TOKEN + b"@git.acme.io/a.git") == ["github-token"]

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.test_accessibility import problems
-from tests.support.parlour import Parlour, open_parlour
+from tests.support.chat_server import ChatServer, open_chat_server
 from tests.support.server import Server
 
 pytestmark = pytest.mark.browser
@@ -43,7 +43,7 @@ SCENES: dict[str, Any] = {
     "long": {"match": {"latest": "long"}, "turns": [{"text": PARAGRAPH * 240}]},
     "slow": {
         "match": {"latest": "slow"},
-        "turns": [{"text": " ".join(f"sheep{number}" for number in range(2000)), "delay_s": 0.05}],
+        "turns": [{"text": " ".join(f"sheep{number}" for number in range(20_000)), "delay_s": 0.05}],
     },
     "steady": {
         "match": {"latest": "steady"},
@@ -70,14 +70,14 @@ SCENES: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def parlour(server: Server) -> Iterator[Parlour]:
-    with open_parlour(server, SCENES) as opened:
+def chat_server(server: Server) -> Iterator[ChatServer]:
+    with open_chat_server(server, SCENES) as opened:
         yield opened
 
 
 @pytest.fixture
-def slug(parlour: Parlour) -> str:
-    return parlour.make_bot("Iris", description="Knows gardens. And what grows there.")["slug"]
+def slug(chat_server: ChatServer) -> str:
+    return chat_server.make_bot("Iris", description="Knows gardens. And what grows there.")["slug"]
 
 
 def log(page: Page) -> Locator:
@@ -85,7 +85,7 @@ def log(page: Page) -> Locator:
 
 
 def field(page: Page) -> Locator:
-    return page.get_by_label("Say something to Iris")
+    return page.get_by_label("Message Iris")
 
 
 def say(page: Page, text: str) -> None:
@@ -132,11 +132,13 @@ Give it `numbers`.
 """
 
 
-def test_what_an_answer_did_with_skills_is_seen_live_and_later(visit: Visit, parlour: Parlour, slug: str):
+def test_what_an_answer_did_with_skills_is_seen_live_and_later(
+    visit: Visit, chat_server: ChatServer, slug: str
+):
     source = "var run = (input) => ({ sum: input.numbers.reduce((a, b) => a + b), note: '<b>no</b>' });\n"
     files = {"SKILL.md": ADDING, "skill.js": source}
-    parlour.server.call("POST", "/api/v1/skills", {"name": "add-up", "files": files})
-    parlour.server.call("POST", f"/api/v1/bots/{slug}/skills", {"skill_name": "add-up"})
+    chat_server.server.call("POST", "/api/v1/skills", {"name": "add-up", "files": files})
+    chat_server.server.call("POST", f"/api/v1/bots/{slug}/skills", {"skill_name": "add-up"})
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
@@ -164,7 +166,7 @@ def test_words_appear_are_stopped_and_kept(visit: Visit, slug: str):
     expect(log(page)).to_contain_text("sheep20")
     expect(page.get_by_text("answering").first).to_be_visible()
     field(page).fill("Later")
-    expect(page.get_by_text("It can be sent when the answer is there")).to_be_visible()
+    expect(page.get_by_text("You can send when the answer is complete")).to_be_visible()
     field(page).press("Escape")
     expect(log(page).get_by_text("stopped")).to_be_visible()
     expect(log(page)).to_contain_text("sheep20")
@@ -209,11 +211,11 @@ def test_an_answer_is_tried_again_and_a_question_said_differently(visit: Visit, 
     log(page).get_by_role("button", name="Try again").click()
     expect(log(page).get_by_text("2/2")).to_be_visible()
     expect(send(page)).to_be_visible()
-    log(page).get_by_role("button", name="The answer before").click()
+    log(page).get_by_role("button", name="Previous answer").click()
     expect(log(page).get_by_text("1/2")).to_be_visible()
 
     field(page).press("ArrowUp")
-    editor = page.get_by_label("Say it differently")
+    editor = page.get_by_label("Edit message")
     expect(editor).to_have_value("Which tree?")
     editor.fill("Which bush?")
     editor.press("Enter")
@@ -221,7 +223,7 @@ def test_an_answer_is_tried_again_and_a_question_said_differently(visit: Visit, 
     expect(log(page)).not_to_contain_text("willow")
     page.reload()
     expect(log(page)).to_contain_text("A rose.")
-    log(page).get_by_role("button", name="The question before").click()
+    log(page).get_by_role("button", name="Previous question").click()
     expect(log(page)).to_contain_text("A willow.")
 
 
@@ -234,21 +236,26 @@ def test_conversations_go_on_side_by_side(visit: Visit, slug: str):
         say(page, f"Count slowly, number {number}.")
         expect(log(page)).to_contain_text("sheep5")
         aside.get_by_role("button", name="New conversation").click()
-        page.get_by_role("list", name="Ways to begin").wait_for()
-    expect(aside.get_by_text("answering")).to_have_count(2)
+        page.get_by_role("list", name="Suggestions").wait_for()
+    answering = aside.get_by_role("link").filter(has_text="answering")
+    expect(answering).to_have_count(2)
     say(page, "Which tree?")
     expect(log(page)).to_contain_text("A willow.")
-    for row in range(1, 3):
-        aside.get_by_role("link").nth(row).click()
+    expect(aside.get_by_role("link")).to_have_count(3)
+    expect(answering).to_have_count(2)
+    for left in (1, 0):
+        answering.first.click()
         expect(log(page)).to_contain_text("sheep5")
         page.get_by_role("button", name="Stop").click()
         expect(log(page).get_by_text("stopped")).to_be_visible()
-    expect(aside.get_by_text("answering")).to_have_count(0)
+        expect(answering).to_have_count(left)
 
 
-def test_a_conversation_is_searched_named_exported_and_deleted(visit: Visit, slug: str, parlour: Parlour):
-    parlour.ask(slug, "Which tree do you like?")
-    parlour.ask(slug, "Which bush?")
+def test_a_conversation_is_searched_named_exported_and_deleted(
+    visit: Visit, slug: str, chat_server: ChatServer
+):
+    chat_server.ask(slug, "Which tree do you like?")
+    chat_server.ask(slug, "Which bush?")
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
@@ -282,7 +289,7 @@ def test_a_conversation_is_searched_named_exported_and_deleted(visit: Visit, slu
     page.get_by_role("menuitem", name="Delete").click()
     page.get_by_role("button", name="Delete it").click()
     expect(aside.get_by_role("link")).to_have_count(1)
-    expect(page.get_by_role("list", name="Ways to begin")).to_be_visible()
+    expect(page.get_by_role("list", name="Suggestions")).to_be_visible()
 
 
 def test_a_failure_says_why_and_can_be_tried_again(visit: Visit, slug: str):
@@ -313,8 +320,8 @@ def test_the_end_is_followed_until_the_reader_scrolls(visit: Visit, slug: str):
     expect(log(page).get_by_text("A willow.")).to_be_in_viewport()
 
 
-def test_without_a_key_it_says_how_to_get_one(visit: Visit, slug: str, parlour: Parlour):
-    parlour.server.call(
+def test_without_a_key_it_says_how_to_get_one(visit: Visit, slug: str, chat_server: ChatServer):
+    chat_server.server.call(
         "PATCH", f"/api/v1/bots/{slug}", {"provider": "anthropic", "model": "claude-sonnet-5"}
     )
     visitor = visit()
@@ -328,10 +335,12 @@ def test_without_a_key_it_says_how_to_get_one(visit: Visit, slug: str, parlour: 
     expect(page.get_by_role("heading", name="Roles")).to_be_visible()
 
 
-def test_on_a_phone_the_conversations_are_a_drawer_for_everybody(visit: Visit, slug: str, parlour: Parlour):
+def test_on_a_phone_the_conversations_are_a_drawer_for_everybody(
+    visit: Visit, slug: str, chat_server: ChatServer
+):
     visitor = visit(scheme="dark", viewport=PHONE)
     page = visitor.page
-    session_id = parlour.ask(slug, "Show me code.")["session_id"]
+    session_id = chat_server.ask(slug, "Show me code.")["session_id"]
     visitor.open(f"/bots/{slug}/chat/{session_id}")
     page.get_by_role("button", name="Conversations").click()
     expect(page.get_by_role("dialog", name="Conversations").get_by_role("link").first).to_be_visible()

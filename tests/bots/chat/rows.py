@@ -7,13 +7,13 @@ import sqlalchemy as sa
 from tests.support.engine import ACCOUNT
 
 from forge.bots.chat import store as chat_store
-from forge.bots.chat.models import AnswerFacts, MessageStatus, Speaker
+from forge.bots.chat.models import AnswerFacts, Speaker
 from forge.bots.chat.store import MessageRow, SessionRow
-from forge.bots.models import Bot, BotStatus, Identity
+from forge.bots.models import Bot, BotStatus, Identity, MessageStatus
 from forge.bots.tables import bots
 from forge.kernel.ids import new_id
 from forge.llm.models import Usage
-from forge.store.engine import Store
+from forge.store.database import Store
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.parlour import Parlour, open_parlour
-from tests.support.patience import PATIENCE_S
+from tests.support.chat_server import ChatServer, open_chat_server
 from tests.support.server import Server, wait_until
 from tests.support.terminal import FORGE, Said, Terminal, clean_environment
+from tests.support.timeouts import PATIENCE_S
 
 ANSWER = "# Tides\n\nThe sea **rises** twice a day.\n\n```python\ntide = 12\n```"
 LONG = "word " * 4000
@@ -28,19 +28,19 @@ SCENES: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def parlour(server: Server) -> Iterator[Parlour]:
-    with open_parlour(server, SCENES) as opened:
+def chat_server(server: Server) -> Iterator[ChatServer]:
+    with open_chat_server(server, SCENES) as opened:
         opened.make_bot("Atlas", description="Knows the sea.")
         yield opened
 
 
 @pytest.fixture
-def terminal(parlour: Parlour) -> Terminal:
-    return Terminal(parlour.server.data_dir)
+def terminal(chat_server: ChatServer) -> Terminal:
+    return Terminal(chat_server.server.data_dir)
 
 
-def pipe(parlour: Parlour, *arguments: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
-    environment = clean_environment() | {"FORGE_DATA_DIR": str(parlour.server.data_dir)}
+def pipe(chat_server: ChatServer, *arguments: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
+    environment = clean_environment() | {"FORGE_DATA_DIR": str(chat_server.server.data_dir)}
     return subprocess.run(
         [*FORGE, "chat", *arguments], input=given, env=environment, capture_output=True, timeout=120
     )
@@ -55,47 +55,47 @@ def test_the_answer_alone_goes_to_standard_output(terminal: Terminal):
     assert terminal("chat", "atlas", "--quiet", "what is the tide?") == Said(0, f"{ANSWER}\n", "")
 
 
-def test_a_try_that_breaks_off_leaves_nothing_in_a_file(parlour: Parlour, terminal: Terminal):
-    bot = parlour.make_bot("Falter")
+def test_a_try_that_breaks_off_leaves_nothing_in_a_file(chat_server: ChatServer, terminal: Terminal):
+    bot = chat_server.make_bot("Falter")
     price = {"input": 3, "output": 15}
-    parlour.server.call("PUT", "/api/v1/models/prices?model=scripted:other", price)
+    chat_server.server.call("PUT", "/api/v1/models/prices?model=scripted:other", price)
     chain = {"chain": ["scripted:talker", "scripted:other"]}
-    parlour.server.call("PUT", f"/api/v1/models/roles/bot?scope=bot:{bot['id']}", chain)
+    chat_server.server.call("PUT", f"/api/v1/models/roles/bot?scope=bot:{bot['id']}", chain)
     said = terminal("chat", bot["slug"], "--quiet", "faltering")
     assert said == Said(0, "The answer that counts, to its end.\n", "")
 
 
-def test_what_is_piped_in_is_the_question_or_follows_it(parlour: Parlour, terminal: Terminal):
+def test_what_is_piped_in_is_the_question_or_follows_it(chat_server: ChatServer, terminal: Terminal):
     assert terminal("chat", "atlas", "--quiet", stdin="the tide, please\n").out == f"{ANSWER}\n"
     answer = terminal("chat", "atlas", "--json", "What does this say?", stdin="  the tide table\n\n").data
-    question = parlour.messages(answer["session_id"])[0]
+    question = chat_server.messages(answer["session_id"])[0]
     assert question["text"] == "What does this say?\n\n  the tide table"
 
 
-def test_json_is_the_answer_as_the_api_has_it(parlour: Parlour, terminal: Terminal):
+def test_json_is_the_answer_as_the_api_has_it(chat_server: ChatServer, terminal: Terminal):
     said = terminal("chat", "atlas", "--json", "what is the tide?")
-    assert said.data == parlour.messages(said.data["session_id"])[-1]
+    assert said.data == chat_server.messages(said.data["session_id"])[-1]
     assert (said.data["text"], said.data["status"], said.err) == (ANSWER, "done", "")
 
 
-def test_a_conversation_is_gone_on_with(parlour: Parlour, terminal: Terminal):
+def test_a_conversation_is_gone_on_with(chat_server: ChatServer, terminal: Terminal):
     first = terminal("chat", "atlas", "--new", "--json", "what is the tide?").data["session_id"]
     assert (
         terminal("chat", "atlas", "--session", first, "--json", "and the tide?").data["session_id"] == first
     )
     assert terminal("chat", "atlas", "--last", "--json", "tide again").data["session_id"] == first
-    assert len(parlour.messages(first)) == 6
-    other = parlour.make_bot("Borea")
+    assert len(chat_server.messages(first)) == 6
+    other = chat_server.make_bot("Borea")
     assert terminal("chat", other["slug"], "--session", first, "tide").code == 5
     assert terminal("chat", other["slug"], "--session", "abc", "tide").code == 5
 
 
-def test_what_is_left_is_remembered(parlour: Parlour, terminal: Terminal):
-    bot = parlour.make_bot("Mnemo")
+def test_what_is_left_is_remembered(chat_server: ChatServer, terminal: Terminal):
+    bot = chat_server.make_bot("Mnemo")
     terminal("chat", bot["slug"], "the tide")
-    runs = parlour.server.call("GET", "/api/v1/runs?kind=remember")
-    session = parlour.sessions(bot["slug"])[0]["id"]
-    inputs = [parlour.server.call("GET", f"/api/v1/runs/{run['id']}")["input"] for run in runs]
+    runs = chat_server.server.call("GET", "/api/v1/runs?kind=remember")
+    session = chat_server.sessions(bot["slug"])[0]["id"]
+    inputs = [chat_server.server.call("GET", f"/api/v1/runs/{run['id']}")["input"] for run in runs]
     assert session in [given["session_id"] for given in inputs]
 
 
@@ -111,8 +111,8 @@ def test_an_answer_that_fails_says_why(terminal: Terminal):
     assert quiet.code == 1 and quiet.err
 
 
-def test_a_reader_who_has_enough_gets_no_traceback(parlour: Parlour):
-    environment = clean_environment() | {"FORGE_DATA_DIR": str(parlour.server.data_dir)}
+def test_a_reader_who_has_enough_gets_no_traceback(chat_server: ChatServer):
+    environment = clean_environment() | {"FORGE_DATA_DIR": str(chat_server.server.data_dir)}
     with subprocess.Popen(
         [*FORGE, "chat", "atlas", "long"],
         env=environment,
@@ -127,13 +127,13 @@ def test_a_reader_who_has_enough_gets_no_traceback(parlour: Parlour):
     assert "Traceback" not in err and "BrokenPipe" not in err
 
 
-def test_what_cannot_be_asked_is_said_in_a_line(parlour: Parlour, terminal: Terminal, tmp_path: Path):
+def test_what_cannot_be_asked_is_said_in_a_line(chat_server: ChatServer, terminal: Terminal, tmp_path: Path):
     assert terminal("chat", "nobody", "hello").code == 5
     nothing = terminal("chat", "atlas", stdin=" \n")
     assert nothing.code == 2 and nothing.err.startswith("error: There is nothing to say.")
     assert terminal("chat", "atlas", "--session", "a", "--last", "hello").code == 2
     assert terminal("chat", "atlas", "x" * 100_001).code == 2
-    done = pipe(parlour, "atlas", given=b"\xff\xfe\x00")
+    done = pipe(chat_server, "atlas", given=b"\xff\xfe\x00")
     assert (
         done.returncode == 2
         and b"This is not text in UTF-8." in done.stderr
@@ -154,12 +154,12 @@ def test_a_missing_key_is_one_line_and_how_to_add_one(start_server: Any, tmp_pat
 
 
 def test_conversations_are_listed_read_searched_named_exported_and_deleted(
-    parlour: Parlour, terminal: Terminal, tmp_path: Path
+    chat_server: ChatServer, terminal: Terminal, tmp_path: Path
 ):
-    bot = parlour.make_bot("Clio")["slug"]
+    bot = chat_server.make_bot("Clio")["slug"]
     assert "forge chat clio" in terminal("bots", "sessions", "list", bot).err
     session = terminal("chat", bot, "--json", "what is the tide?").data["session_id"]
-    wait_until(lambda: not parlour.sessions(bot)[0]["is_answering"], what="the title")
+    wait_until(lambda: not chat_server.sessions(bot)[0]["is_answering"], what="the title")
 
     listed = terminal("bots", "sessions", "list", bot)
     assert "#" not in listed.out, "a number that no command takes"

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.parlour import Parlour, open_parlour
-from tests.support.patience import PATIENCE_S
+from tests.support.chat_server import ChatServer, open_chat_server
 from tests.support.server import Server, wait_until
 from tests.support.terminal import Screen, open_screen
+from tests.support.timeouts import PATIENCE_S
 
 PROMPT = "you ▸ "
 ENDLESS = "a long story " * 100
@@ -27,14 +27,14 @@ SCENES: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def parlour(server: Server) -> Iterator[Parlour]:
-    with open_parlour(server, SCENES) as opened:
+def chat_server(server: Server) -> Iterator[ChatServer]:
+    with open_chat_server(server, SCENES) as opened:
         yield opened
 
 
 @pytest.fixture
-def bot(parlour: Parlour, request: pytest.FixtureRequest) -> str:
-    return parlour.make_bot(f"Bot of {request.node.name[-40:]}")["slug"]
+def bot(chat_server: ChatServer, request: pytest.FixtureRequest) -> str:
+    return chat_server.make_bot(f"Bot of {request.node.name[-40:]}")["slug"]
 
 
 class Sitting:
@@ -76,35 +76,35 @@ class Sitting:
 
 
 @pytest.fixture
-def sit(parlour: Parlour, bot: str) -> Iterator[Sitting]:
-    with open_screen(parlour.server.data_dir, "chat", bot, NO_COLOR="1") as screen:
+def sit(chat_server: ChatServer, bot: str) -> Iterator[Sitting]:
+    with open_screen(chat_server.server.data_dir, "chat", bot, NO_COLOR="1") as screen:
         yield Sitting(screen)
 
 
-def test_an_answer_is_written_and_what_it_took_is_below(parlour: Parlour, bot: str, sit: Sitting):
+def test_an_answer_is_written_and_what_it_took_is_below(chat_server: ChatServer, bot: str, sit: Sitting):
     sit.type("what is the tide?", "rises", "tide = 12", "Twice <b>a</b> day.", "temperature 0.7 · ")
     sit.type("and the moon?", "It pulls.", "temperature")
     sit.type("/exit")
     assert sit.screen.end() == 0
-    (session,) = parlour.sessions(bot)
-    assert [message["text"] for message in parlour.messages(session["id"])][2:] == [
+    (session,) = chat_server.sessions(bot)
+    assert [message["text"] for message in chat_server.messages(session["id"])][2:] == [
         "and the moon?",
         "It pulls.",
     ]
-    remembering = parlour.server.call("GET", "/api/v1/runs?kind=remember")
+    remembering = chat_server.server.call("GET", "/api/v1/runs?kind=remember")
     assert any(
-        parlour.server.call("GET", f"/api/v1/runs/{run['id']}")["input"]["session_id"] == session["id"]
+        chat_server.server.call("GET", f"/api/v1/runs/{run['id']}")["input"]["session_id"] == session["id"]
         for run in remembering
     )
 
 
-def test_ctrl_c_stops_the_answer_and_not_the_program(parlour: Parlour, bot: str, sit: Sitting):
+def test_ctrl_c_stops_the_answer_and_not_the_program(chat_server: ChatServer, bot: str, sit: Sitting):
     sit.type("tell me a story", "a long story")
     sit.screen.type("\x03")
     sit.wait_for("The answer was stopped.")
     sit.wait_for("/resume")
-    (session,) = parlour.sessions(bot)
-    stopped = parlour.messages(session["id"])[-1]
+    (session,) = chat_server.sessions(bot)
+    stopped = chat_server.messages(session["id"])[-1]
     assert stopped["status"] == "stopped" and ENDLESS.startswith(stopped["text"])
     sit.type("and the moon?", "It pulls.")
     sit.wait_for(PROMPT)
@@ -120,12 +120,14 @@ def test_ctrl_d_leaves(sit: Sitting):
     assert sit.screen.end() == 0
 
 
-def test_an_answer_is_tried_again_and_a_question_said_differently(parlour: Parlour, bot: str, sit: Sitting):
+def test_an_answer_is_tried_again_and_a_question_said_differently(
+    chat_server: ChatServer, bot: str, sit: Sitting
+):
     sit.type("what is the tide?", "Twice", "temperature")
     sit.type("/retry", "Twice", "temperature")
     sit.type("/edit and the moon?", "It pulls.", "temperature")
-    (session,) = parlour.sessions(bot)
-    messages = parlour.messages(session["id"])
+    (session,) = chat_server.sessions(bot)
+    messages = chat_server.messages(session["id"])
     assert [message["text"] for message in messages] == ["and the moon?", "It pulls."]
     assert len(messages[0]["siblings"]) == 2 and session["messages"] == 5
     sit.wait_for(PROMPT)
@@ -133,11 +135,11 @@ def test_an_answer_is_tried_again_and_a_question_said_differently(parlour: Parlo
     sit.wait_for("and the moon?")
     sit.screen.type(" Or the tide?\n")
     sit.wait_for("Twice")
-    assert parlour.messages(session["id"])[0]["text"] == "and the moon? Or the tide?"
+    assert chat_server.messages(session["id"])[0]["text"] == "and the moon? Or the tide?"
 
 
 def test_conversations_are_listed_switched_named_and_exported(
-    parlour: Parlour, bot: str, sit: Sitting, tmp_path: Path
+    chat_server: ChatServer, bot: str, sit: Sitting, tmp_path: Path
 ):
     sit.type("what is the tide?", "temperature")
     sit.type("/title The sea", "It is called The sea.")
@@ -153,20 +155,20 @@ def test_conversations_are_listed_switched_named_and_exported(
     sit.type("/switch 9", "There is no conversation '9'")
     sit.type("/stop", "No answer is being written.")
     sit.type("/resume", "nothing to resume")
-    assert {session["title"] for session in parlour.sessions(bot)} >= {"The sea"}
+    assert {session["title"] for session in chat_server.sessions(bot)} >= {"The sea"}
 
 
-def test_memories_are_given_listed_and_forgotten(parlour: Parlour, bot: str, sit: Sitting):
+def test_memories_are_given_listed_and_forgotten(chat_server: ChatServer, bot: str, sit: Sitting):
     sit.type("/memories", "It remembers nothing yet.")
     sit.type("/remember The boat is red.", "Remembered: The boat is red.")
     sit.type("/memories", "The boat is red.")
     sit.type("/forget 2", "There is no such number.")
     sit.type("/forget 1", "Forgotten: The boat is red.")
     sit.type("/model", "scripted:talker", "4,096 tokens")
-    assert parlour.server.call("GET", f"/api/v1/bots/{bot}/memories") == []
+    assert chat_server.server.call("GET", f"/api/v1/bots/{bot}/memories") == []
 
 
-def test_slashes_lines_and_mistakes(parlour: Parlour, bot: str, sit: Sitting):
+def test_slashes_lines_and_mistakes(chat_server: ChatServer, bot: str, sit: Sitting):
     sit.type("/nonsense", "There is no command /nonsense.")
     sit.type("/help", "/switch N", "type two")
     sit.type("/retry", "This conversation has not begun.")
@@ -175,20 +177,20 @@ def test_slashes_lines_and_mistakes(parlour: Parlour, bot: str, sit: Sitting):
     sit.wait_for("  … ")
     sit.screen.type("moon\n")
     sit.wait_for("It pulls.")
-    (session,) = parlour.sessions(bot)
-    questions = [message["text"] for message in parlour.messages(session["id"])[::2]]
+    (session,) = chat_server.sessions(bot)
+    questions = [message["text"] for message in chat_server.messages(session["id"])[::2]]
     assert questions == ["/moon", "the\nmoon"]
 
 
 def test_an_answer_that_died_with_the_server_is_found_and_written_on(start_server: Any, tmp_path: Path):
     server: Server = start_server(tmp_path / "mortal")
-    with open_parlour(server, SCENES) as parlour:
-        parlour.make_bot("Atlas")
+    with open_chat_server(server, SCENES) as chat_server:
+        chat_server.make_bot("Atlas")
         with open_screen(server.data_dir, "chat", "atlas", NO_COLOR="1") as screen:
             sit = Sitting(screen)
             sit.type("tell me a story", "a long story")
-            session = parlour.sessions("atlas")[0]["id"]
-            wait_until(lambda: parlour.messages(session)[-1]["text"], what="something to keep")
+            session = chat_server.sessions("atlas")[0]["id"]
+            wait_until(lambda: chat_server.messages(session)[-1]["text"], what="something to keep")
             server.kill()
             sit.wait_for("Trying again")
             server.start()
@@ -203,14 +205,14 @@ def test_an_answer_that_died_with_the_server_is_found_and_written_on(start_serve
             sit.type("and the moon?", "It pulls.")
 
 
-def test_an_answer_asked_for_elsewhere_is_listened_to(parlour: Parlour, bot: str):
-    asked = parlour.server.call("POST", f"/api/v1/bots/{bot}/chat", {"text": "tell me a story"})
+def test_an_answer_asked_for_elsewhere_is_listened_to(chat_server: ChatServer, bot: str):
+    asked = chat_server.server.call("POST", f"/api/v1/bots/{bot}/chat", {"text": "tell me a story"})
     session = asked["session"]["id"]
-    with open_screen(parlour.server.data_dir, "chat", bot, "--session", session, NO_COLOR="1") as screen:
+    with open_screen(chat_server.server.data_dir, "chat", bot, "--session", session, NO_COLOR="1") as screen:
         sit = Sitting(screen)
         sit.wait_for("tell me a story")
         sit.wait_for("a long story")
-        parlour.server.call("POST", f"/api/v1/sessions/{session}/stop")
+        chat_server.server.call("POST", f"/api/v1/sessions/{session}/stop")
         sit.wait_for("The answer was stopped.")
         sit.type("/exit")
         assert screen.end() == 0

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
-from tests.support.chats import PRICE, Talk, data, open_talk
-from tests.support.live import Live
+from tests.support.chat_client import PRICE, Talk, data, open_talk
+from tests.support.live_forge import Live
 from tests.support.models import ModelServer, StartModels
 
 FACT = {"fact": "The person is allergic to hazelnuts.", "category": "fact", "importance": 5}

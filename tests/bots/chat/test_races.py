@@ -10,25 +10,26 @@ import pytest
 import sqlalchemy as sa
 from tests.bots.chat.rows import START, add_bot, add_session, made_with, say
 from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.agents.models import AgentEnd, AgentResult
 from forge.bots.chat import store as chats
 from forge.bots.chat.branches import session_stream
-from forge.bots.chat.endings import Ending, Endings
-from forge.bots.chat.given import ChatInput
-from forge.bots.chat.models import MessageStatus, Speaker
-from forge.bots.chat.preparing import Prepared
+from forge.bots.chat.chat_steps import ChatAnswerSink
+from forge.bots.chat.completion import AnswerEnding, AnswerWriter
+from forge.bots.chat.maintenance import StaleAnswers
+from forge.bots.chat.models import Speaker
+from forge.bots.chat.preparation import PreparedAnswer
+from forge.bots.chat.run_inputs import ChatInput
 from forge.bots.chat.service import Chats
 from forge.bots.chat.sessions import Sessions
-from forge.bots.chat.settling import Settling
 from forge.bots.chat.store import MessageRow
-from forge.bots.chat.voice import ChatVoice
+from forge.bots.models import MessageStatus
 from forge.llm.models import Usage
 from forge.runs.context import RunContext
-from forge.store.engine import Store
+from forge.store.database import Store
 
-WHOLE = Ending(
+WHOLE = AnswerEnding(
     status=MessageStatus.DONE,
     text="It rises and falls.",
     result=AgentResult(
@@ -55,9 +56,9 @@ class Desk:
                 tx, self.given.answer_id, set(MessageStatus), status=status.value, **values
             )
 
-    async def end(self, run_id: str, ending: Ending = WHOLE) -> Any:
+    async def end(self, run_id: str, ending: AnswerEnding = WHOLE) -> Any:
         async with self.store.begin() as tx:
-            return await Endings(self.engine.events).end(tx, run_id, self.given, ending)
+            return await AnswerWriter(self.engine.events).finish(tx, run_id, self.given, ending)
 
     async def told(self) -> list[str]:
         async with self.store.read() as tx:
@@ -90,30 +91,30 @@ async def desk(store: Store) -> AsyncIterator[Desk]:
 async def test_a_run_that_comes_back_late_writes_nothing_into_a_resumed_answer(desk: Desk):
     given = desk.given
     async with desk.store.begin() as tx:
-        assert await chats.begin_try(tx, given.answer_id, "old", 2001, "stale") is None
-    voice = ChatVoice(desk.store, desk.engine.events, given.session_id, given.answer_id, "old", "stale")
-    await voice.keep()
+        assert await chats.claim_attempt(tx, given.answer_id, "old", 2001, "stale") is None
+    voice = ChatAnswerSink(desk.store, desk.engine.events, given.session_id, given.answer_id, "old", "stale")
+    await voice.save()
     assert await desk.end("old") is None
     assert ((await desk.answer()).text, (await desk.answer()).status) == ("It", MessageStatus.WRITING)
     async with desk.store.begin() as tx:
-        assert await chats.begin_try(tx, given.answer_id, "new", 2001, "") is not None
-        assert await chats.begin_try(tx, given.answer_id, "new", 2001, "") is None
+        assert await chats.claim_attempt(tx, given.answer_id, "new", 2001, "") is not None
+        assert await chats.claim_attempt(tx, given.answer_id, "new", 2001, "") is None
 
 
 async def test_nothing_is_begun_once_it_was_stopped(desk: Desk):
     await desk.change(MessageStatus.STOPPED)
     async with desk.store.begin() as tx:
-        assert await chats.begin_try(tx, desk.given.answer_id, "new", 2001, "") is None
+        assert await chats.claim_attempt(tx, desk.given.answer_id, "new", 2001, "") is None
 
 
 async def test_an_answer_that_was_resumed_while_somebody_looked_is_not_ended(desk: Desk):
     """The reader saw that the old run is over; meanwhile a person has resumed the answer."""
 
-    class Late(Settling):
+    class Late(StaleAnswers):
         async def _end(self, writing: MessageRow, run: Any) -> None:
             await super()._end(replace(writing, run_id="old"), run)
 
-    await Late(desk.store, desk.engine.events, desk.engine.runs).settle(desk.given.session_id)
+    await Late(desk.store, desk.engine.events, desk.engine.runs).end(desk.given.session_id)
     assert (await desk.answer()).status is MessageStatus.WRITING
 
 
@@ -130,8 +131,8 @@ async def test_stopping_an_answer_whose_run_ends_at_that_moment_is_no_mistake(de
     run = await desk.engine.finished((await desk.engine.start("chat_test")).id)
     await desk.change(MessageStatus.WRITING, run_id=run.id)
 
-    class Early(Settling):
-        async def settle(self, session_id: str) -> None:
+    class Early(StaleAnswers):
+        async def end(self, session_id: str) -> None:
             """The run had not ended when it looked."""
 
     unused: Any = None
@@ -141,9 +142,9 @@ async def test_stopping_an_answer_whose_run_ends_at_that_moment_is_no_mistake(de
         events=desk.engine.events,
         runs=desk.engine.runs,
         bots=unused,
-        asking=unused,
-        settling=settling,
-        quiet=unused,
+        questions=unused,
+        stale_answers=settling,
+        idle_sessions=unused,
     )
     stopped = await service.stop(ACCOUNT, desk.given.session_id, by="person")
     assert stopped.status is MessageStatus.STOPPED
@@ -170,12 +171,12 @@ async def test_what_comes_after_a_deletion_leaves_nothing_behind(desk: Desk):
     given = desk.given
     await desk.change(MessageStatus.STOPPED)
     parts = desk.store, desk.engine.events, desk.engine.runs
-    await Sessions(*parts, Settling(*parts)).delete(ACCOUNT, given.session_id)
-    prepared = Prepared(
+    await Sessions(*parts, StaleAnswers(*parts)).delete(ACCOUNT, given.session_id)
+    prepared = PreparedAnswer(
         at=START, directive="", model=None, facts=made_with(), stretches=[[given.question_id]]
     )
     async with desk.store.begin() as tx:
-        await Endings(desk.engine.events).summarised(tx, "new", given, prepared, "The sea.")
+        await AnswerWriter(desk.engine.events).save_summary(tx, "new", given, prepared, "The sea.")
     assert await desk.end("new") is None
     assert await desk.told() == []
 

@@ -12,14 +12,15 @@ from tests.bots.chat.rows import add_bot, add_session, exchange, made_with, say
 from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
 
 from forge.bots.chat.branches import session_stream
-from forge.bots.chat.models import MessageStatus, Session, SessionChange, Speaker
+from forge.bots.chat.maintenance import StaleAnswers
+from forge.bots.chat.models import Session, SessionChange, Speaker
 from forge.bots.chat.sessions import Sessions
-from forge.bots.chat.settling import Settling
+from forge.bots.models import MessageStatus
 from forge.errors import NotFound
 from forge.runs.context import RunContext
 from forge.runs.models import Problem, RunStatus
-from forge.store.engine import Store
-from forge.store.paging import Cursor
+from forge.store.database import Store
+from forge.store.pagination import Cursor
 
 STRANGER = "account-2"
 
@@ -45,7 +46,7 @@ async def _writes_for_ever(context: RunContext, _: Any) -> Any:
 @pytest.fixture
 async def desk(store: Store) -> AsyncIterator[Desk]:
     async with open_engine(store, kind("chat_test", _writes_for_ever)) as engine:
-        settling = Settling(store, engine.events, engine.runs)
+        settling = StaleAnswers(store, engine.events, engine.runs)
         yield Desk(store, engine, Sessions(store, engine.events, engine.runs, settling))
 
 
@@ -121,9 +122,9 @@ async def test_a_stranger_finds_nothing(desk: Desk):
     ):
         with pytest.raises(NotFound):
             await attempt
-    assert not await desk.sessions.may_watch(STRANGER, session.id)
-    assert await desk.sessions.may_watch(ACCOUNT, session.id)
-    assert not await desk.sessions.may_watch(ACCOUNT, "nothing")
+    assert not await desk.sessions.can_follow(STRANGER, session.id)
+    assert await desk.sessions.can_follow(ACCOUNT, session.id)
+    assert not await desk.sessions.can_follow(ACCOUNT, "nothing")
 
 
 async def test_deleting_takes_messages_and_events_along(desk: Desk):

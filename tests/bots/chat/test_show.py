@@ -13,7 +13,7 @@ from rich.console import Console
 from forge.bots.chat.markdown import ModelMarkdown, split_settled
 from forge.bots.chat.models import SkillUse, UseState
 from forge.bots.chat.show import AGAIN, LiveView, PlainView, marked
-from forge.bots.mcp.plain import plain
+from forge.bots.mcp.bot_tools import visible_line
 
 LINES = [
     "# Head",
@@ -173,7 +173,7 @@ def test_the_words_of_a_search_stand_out():
 
 @given(st.text(max_size=700))
 def test_descriptions_are_one_visible_line(text: str):
-    line = plain(text)
+    line = visible_line(text)
     assert len(line) <= 500 and line == " ".join(line.split())
     assert line.isprintable() or "\u200d" in line
 

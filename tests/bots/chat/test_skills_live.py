@@ -3,8 +3,8 @@
 from typing import Any
 
 import httpx2
-from tests.support.chats import data, open_talk, problem
-from tests.support.live import Live
+from tests.support.chat_client import data, open_talk, problem
+from tests.support.live_forge import Live
 from tests.support.models import StartModels
 
 TITLE = {"match": {"system": "Give the conversation"}, "turns": [{"text": "Numbers"}]}

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.chats import PRICE, data, open_talk
-from tests.support.live import Live
+from tests.support.chat_client import PRICE, data, open_talk
+from tests.support.live_forge import Live
 from tests.support.models import StartModels
 
 MODELS = {

@@ -5,10 +5,10 @@ import json
 from typing import Any
 
 import pytest
-from tests.support.chats import data, open_talk, problem
-from tests.support.live import Live
+from tests.support.chat_client import data, open_talk, problem
+from tests.support.live_forge import Live
 from tests.support.models import ModelServer, StartModels
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 TITLE = {"match": {"system": "Give the conversation"}, "turns": [{"text": '"Small talk about tea."'}]}
 

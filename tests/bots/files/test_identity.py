@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
-from tests.bots.files.told import told
-from tests.bots.files.words import identities, texts
+from tests.bots.files.problem_lines import told
+from tests.bots.files.strategies import identities, texts
 
 from forge.bots.files.identity import change_identity, parse_identity, render_identity
 from forge.bots.files.parsed import Parsed
@@ -17,7 +17,7 @@ def test_a_name_is_enough():
     assert parse_identity("---\ndisplay_name: Ada\n---\n") == Parsed(Identity(display_name="Ada"))
 
 
-def test_every_key_is_read_and_what_is_below_is_for_people():
+def test_every_key_is_read_and_body_ignored():
     text = """---
 display_name: Ada
 description: Plans gardens.
@@ -50,13 +50,13 @@ Notes: the temperature was 0.7 until May.
     )
 
 
-def test_a_key_without_a_value_is_as_if_it_were_not_there():
+def test_key_without_value_is_ignored():
     assert parse_identity("---\ndisplay_name: Ada\nmodel:\ntags: ~\n---\n") == Parsed(
         Identity(display_name="Ada")
     )
 
 
-def test_every_mistake_is_told_with_its_place():
+def test_every_error_has_a_position():
     text = """---
 display_name: [Ada]
 category: gardener
@@ -71,14 +71,14 @@ memory: perhaps
 """
     assert told(parse_identity(text)) == snapshot(
         [
-            "2:1 error: `display_name` must be a text. Put the text in quotes, on the line of the key.",
-            "3:1 error: `category` is none of the words it can be. Write 'assistant', 'creative', 'research' or 'utility'.",
-            "4:1 error: `tags` must be a list. Write `[one, two]`, or one item per line, each after `- `.",
+            "2:1 error: `display_name` must be a string. Put the text in quotes on the line of the key.",
+            "3:1 error: `category` has an unknown value. Allowed: 'assistant', 'creative', 'research' or 'utility'.",
+            "4:1 error: `tags` must be a list. Write `[one, two]`, or one item per line after `- `.",
             "5:1 error: `temperature` must be a number.",
             "6:1 error: `max_tokens` must be a whole number.",
-            "7:1 error: `avatar` has more than 16 characters.",
-            "8:1 error: There is no key `color`. Did you mean `colour`?",
-            "9:1 error: `colour` is not written as it must be. Write six hexadecimal digits in lower case after a #, in quotes: `'#e2703a'`.",
+            "7:1 error: `avatar` must have at most 16 characters.",
+            "8:1 error: Unknown key `color`. Did you mean `colour`?",
+            "9:1 error: `colour` has an invalid format. Write six hexadecimal digits in lower case after a #, in quotes: `'#e2703a'`.",
             "10:1 error: `memory` must be true or false. Write `true` or `false`.",
         ]
     )
@@ -97,7 +97,7 @@ def test_a_provider_needs_a_model():
     assert result.value is None
     assert told(result) == snapshot(
         [
-            "2:1 error: `provider` is named without a `model`. Add a line `model: …`, or remove `provider` to use the model chosen for bots."
+            "2:1 error: `provider` is set without a `model`. Add a line `model: …`, or remove `provider` to use the default model for bots."
         ]
     )
 
@@ -111,13 +111,13 @@ def test_a_provider_needs_a_model():
         ("temperature: 1", False),
     ],
 )
-def test_a_temperature_above_what_anthropic_takes_is_worth_a_warning(lines: str, is_warned: bool):
+def test_high_temperature_for_anthropic_is_a_warning(lines: str, is_warned: bool):
     result = parse_identity(f"---\ndisplay_name: Ada\n{lines}\n---\n")
     assert result.value is not None
     assert [(problem.line, problem.is_warning) for problem in result.problems] == [(3, True)] * is_warned
 
 
-def test_a_change_touches_nothing_else():
+def test_change_keeps_rest_of_file():
     text = (
         "\ufeff---\r\n"
         "# who\r\n"
@@ -216,7 +216,7 @@ def test_one_key_is_changed_in_its_place(before: str, changes: dict[str, Any], a
         "---\nmodel: \x00\n---\n",
     ],
 )
-def test_what_cannot_be_changed_in_its_place_is_refused(text: str):
+def test_uneditable_layout_is_rejected(text: str):
     with pytest.raises(Invalid) as caught:
         change_identity(text, {"model": "b"})
     assert caught.value.message.startswith("IDENTITY.md, line ") and caught.value.hint

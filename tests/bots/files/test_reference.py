@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from forge.bots.files.checking import check
 from forge.bots.files.identity import parse_identity
-from forge.bots.files.skills import parse_skills
+from forge.bots.files.problems import find_problems
+from forge.bots.files.skills_toml import parse_skills
 from forge.bots.files.soul import parse_soul
 from forge.bots.files.user import parse_user
 from forge.bots.models import BotFile, Identity, SkillEntry, Soul
@@ -27,7 +27,7 @@ def example(file: BotFile) -> str:
 
 @pytest.mark.parametrize("file", BotFile)
 def test_every_example_is_without_a_mistake(file: BotFile):
-    assert check(file, example(file)) == []
+    assert find_problems(file, example(file)) == []
 
 
 def test_the_examples_say_what_the_page_says():
@@ -60,5 +60,5 @@ def test_every_key_is_described(file: BotFile, keys: set[str]):
 
 @pytest.mark.parametrize("file", BotFile)
 def test_a_file_is_checked_by_its_own_rules(file: BotFile):
-    problems = check(file, "---\nnonsense = [\n---\n\x00")
+    problems = find_problems(file, "---\nnonsense = [\n---\n\x00")
     assert problems and {problem.file for problem in problems} == {file}

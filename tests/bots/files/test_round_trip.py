@@ -3,10 +3,10 @@
 import pytest
 import yaml
 from hypothesis import given, settings
-from tests.bots.files.words import NASTY, identities, skills, souls
+from tests.bots.files.strategies import NASTY, identities, skills, souls
 
 from forge.bots.files.identity import parse_identity, render_identity
-from forge.bots.files.skills import parse_skills, render_skills
+from forge.bots.files.skills_toml import parse_skills, render_skills
 from forge.bots.files.soul import parse_soul, render_soul
 from forge.bots.models import Identity, SkillEntry, Soul
 
@@ -15,24 +15,24 @@ MORE = settings(max_examples=150, deadline=None)
 
 @MORE
 @given(souls)
-def test_a_soul_is_read_as_it_was_written(soul: Soul):
+def test_soul_round_trips(soul: Soul):
     assert parse_soul(render_soul(soul)).value == soul
 
 
 @MORE
 @given(identities)
-def test_an_identity_is_read_as_it_was_written(identity: Identity):
+def test_identity_round_trips(identity: Identity):
     assert parse_identity(render_identity(identity)).value == identity
 
 
 @MORE
 @given(skills)
-def test_skills_are_read_as_they_were_written(entries: list[SkillEntry]):
+def test_skills_round_trip(entries: list[SkillEntry]):
     assert parse_skills(render_skills(entries)).value == entries
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_no_text_of_a_soul_is_taken_for_something_else(text: str):
+def test_soul_body_is_not_parsed_as_front_matter(text: str):
     soul = Soul(name=text, traits=[text, text], tone=text, body=text)
     assert parse_soul(render_soul(soul)).value == soul
 

@@ -1,9 +1,9 @@
 import pytest
 from inline_snapshot import snapshot
-from tests.bots.files.told import told
+from tests.bots.files.problem_lines import told
 
 from forge.bots.files.parsed import Parsed
-from forge.bots.files.skills import parse_skills, render_skills
+from forge.bots.files.skills_toml import parse_skills, render_skills
 from forge.bots.models import SkillEntry
 
 EXAMPLE = """\
@@ -30,13 +30,13 @@ ENTRIES = [
 ]
 
 
-def test_a_table_is_a_skill():
+def test_table_is_parsed_as_skill():
     assert parse_skills(EXAMPLE) == Parsed(ENTRIES)
     assert render_skills(ENTRIES) == EXAMPLE
 
 
 @pytest.mark.parametrize("text", ["", "\ufeff", "# nothing yet\n", "[skills]\n"])
-def test_no_skills_is_fine(text: str):
+def test_file_without_skills_is_valid(text: str):
     assert parse_skills(text) == Parsed([])
 
 
@@ -50,18 +50,18 @@ def test_no_skills_is_fine(text: str):
         "[ \"skills\" . 'weather' ]\nenabled = false # so",
     ],
 )
-def test_how_it_is_laid_out_does_not_matter(text: str):
+def test_layout_does_not_matter(text: str):
     assert parse_skills(text) == Parsed([ENTRIES[1]])
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[tools.weather]\n", "There is no key `tools`. There can be `skills`."),
-        ("[[tools.weather]]\n", "There is no key `tools`. There can be `skills`."),
+        ("[tools.weather]\n", "Unknown key `tools`. Allowed keys: `skills`."),
+        ("[[tools.weather]]\n", "Unknown key `tools`. Allowed keys: `skills`."),
         (
             "[skills.Weather.overrides]\n",
-            "`skill_name` is not written as it must be. "
+            "`skill_name` has an invalid format. "
             "Use lower-case letters, digits and single hyphens, such as `release-notes`.",
         ),
     ],
@@ -70,7 +70,7 @@ def test_a_table_that_is_only_there_because_of_one_in_it_has_a_place(text: str, 
     assert told(parse_skills(text)) == [f"1:1 error: {problem}"]
 
 
-def test_every_mistake_is_told_with_its_place():
+def test_every_error_has_a_position():
     text = """\
 top = 1
 
@@ -98,26 +98,26 @@ flat = true
 """
     assert told(parse_skills(text)) == snapshot(
         [
-            "1:1 error: There is no key `top`. There can be `skills`.",
+            "1:1 error: Unknown key `top`. Allowed keys: `skills`.",
             "4:1 error: `enabled` must be true or false. Write `true` or `false`.",
-            "5:1 error: There is no key `enabeld`. Did you mean `enabled`?",
-            "9:1 error: `capabilities`, item 2, must be a text. Put the text in quotes, on the line of the key.",
-            "13:1 error: `overrides.a` must be a text. Put the text in quotes, on the line of the key.",
-            "15:1 error: `skill_name` is not written as it must be. Use lower-case letters, digits and single hyphens, such as `release-notes`.",
-            "18:1 error: `skill_name` is another than the table's. Remove the line.",
-            '21:1 error: `flat` must be a table. Each skill is a table `[skills.<name>]` with lines such as `enabled = true` or `version = "1.0"`.',
-            "23:1 error: There is no key `arrays`. There can be `skills`.",
+            "5:1 error: Unknown key `enabeld`. Did you mean `enabled`?",
+            "9:1 error: `capabilities`, item 2, must be a string. Put the text in quotes on the line of the key.",
+            "13:1 error: `overrides.a` must be a string. Put the text in quotes on the line of the key.",
+            "15:1 error: `skill_name` has an invalid format. Use lower-case letters, digits and single hyphens, such as `release-notes`.",
+            "18:1 error: `skill_name` differs from the name of the table. Remove the line.",
+            '21:1 error: `flat` must be a table. Each skill is a table `[skills.<name>]` with keys such as `enabled = true` or `version = "1.0"`.',
+            "23:1 error: Unknown key `arrays`. Allowed keys: `skills`.",
         ]
     )
 
 
-def test_a_capability_that_there_is_not_is_told_and_hides_no_mistake():
+def test_unknown_capability_is_a_warning():
     strange = "".join(f"[skills.a{n}]\ncapabilities = ['kv', 'fly']\n" for n in range(60))
     found = parse_skills(strange)
     assert found.value is not None
     assert (len(found.value), found.value[0].capabilities) == (60, ["kv", "fly"])
     assert told(found)[0].startswith(
-        "2:1 warning: There is no capability `fly`: the skill gets nothing by it. There are read_file, "
+        "2:1 warning: Unknown capability `fly`: it has no effect. Known capabilities: read_file, "
     )
     assert parse_skills(f"{strange}[skills.b]\nenabled = 1\n").value is None
 
@@ -139,7 +139,7 @@ def test_a_capability_that_there_is_not_is_told_and_hides_no_mistake():
         ("[skills.a]\nx = 2024-13-01\n", 2),
     ],
 )
-def test_what_is_not_toml_is_found_where_it_begins(text: str, line: int):
+def test_invalid_toml_is_located(text: str, line: int):
     result = parse_skills(text)
     assert result.value is None
     assert [problem.line for problem in result.problems] == [line]
@@ -164,7 +164,7 @@ def test_what_is_not_toml_is_found_where_it_begins(text: str, line: int):
         "]\n" * 95_000,
     ],
 )
-def test_a_file_made_to_break_its_reader_is_a_problem_like_any_other(text: str):
+def test_hostile_file_is_reported_as_problem(text: str):
     """The reader below takes gigabytes for some of these."""
     result = parse_skills(text)
     assert result.value is None

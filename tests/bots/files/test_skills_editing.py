@@ -2,10 +2,9 @@
 
 import pytest
 from hypothesis import given
-from tests.bots.files.words import skills
+from tests.bots.files.strategies import skills
 
-from forge.bots.files.skills import parse_skills, render_skills
-from forge.bots.files.skills_editing import with_skill, without_skill
+from forge.bots.files.skills_toml import parse_skills, render_skills, with_skill, without_skill
 from forge.bots.models import SkillEntry
 
 OWN = """\
@@ -23,12 +22,12 @@ version = "^1.2"
 """
 
 
-def test_a_new_skill_comes_to_the_end_and_nothing_else_changes():
+def test_new_skill_is_appended():
     changed = with_skill(OWN, SkillEntry(skill_name="tides", version="1.0.0"))
     assert changed == OWN + '\n[skills.tides]\nskill_name = "tides"\nenabled = true\nversion = "1.0.0"\n'
 
 
-def test_a_changed_skill_is_written_in_its_place():
+def test_changed_skill_is_replaced_in_place():
     changed = with_skill(OWN, SkillEntry(skill_name="maps", enabled=False))
     assert changed == (
         "# What Ada can do\n\n"
@@ -37,7 +36,7 @@ def test_a_changed_skill_is_written_in_its_place():
     )
 
 
-def test_a_skill_goes_with_all_of_its_tables():
+def test_skill_is_removed_with_its_tables():
     assert without_skill(OWN, "maps") == (
         '# What Ada can do\n\n# These are slow.\n[skills.walks]\nversion = "^1.2"\n'
     )

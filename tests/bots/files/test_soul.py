@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
-from tests.bots.files.told import told
+from tests.bots.files.problem_lines import told
 
 from forge.bots.files.parsed import Parsed
 from forge.bots.files.soul import change_soul, default_soul, parse_soul, render_soul
@@ -12,7 +12,7 @@ from forge.errors import Invalid
 BODY = "# Personality\nkind\n\n# Purpose\nhelp\n\n# Boundaries\nnone\n"
 
 
-def test_a_soul_is_its_keys_and_the_text_below():
+def test_soul_has_keys_and_body():
     text = f"---\nname: Ada\ntraits: [kind, curious]\ntone: warm\n---\n\n{BODY}"
     assert parse_soul(text) == Parsed(Soul(name="Ada", traits=["kind", "curious"], tone="warm", body=BODY))
 
@@ -29,7 +29,7 @@ def test_a_soul_is_its_keys_and_the_text_below():
         "---\n  name: >-\n    Ada\n---\n{body}",
     ],
 )
-def test_how_it_is_laid_out_does_not_matter(text: str):
+def test_layout_does_not_matter(text: str):
     assert parse_soul(text.format(body=BODY)) == Parsed(Soul(name="Ada", body=BODY))
 
 
@@ -53,34 +53,34 @@ def test_sections_are_found_at_any_level(heading: str):
     assert parse_soul(text).problems == []
 
 
-def test_missing_and_empty_sections_are_worth_a_warning():
+def test_missing_and_empty_sections_are_warnings():
     text = "---\nname: Ada\n---\n\n# Personality\n\n# Purpose\n```\n# Boundaries\n```\n"
     result = parse_soul(text)
     assert result.value is not None
     assert told(result) == snapshot(
         [
             "5:1 warning: The section Personality is empty. Write a few sentences below it.",
-            "5:1 warning: There is no section Boundaries. Add a heading `# Boundaries`.",
+            "5:1 warning: The section Boundaries is missing. Add a heading `# Boundaries`.",
         ]
     )
 
 
-def test_a_section_with_sections_of_its_own_is_not_empty():
+def test_section_with_subsections_is_not_empty():
     body = "# Personality\n## At work\ncalm\n# Purpose\nx\n# Boundaries\ny"
     assert parse_soul(f"---\nname: Ada\n---\n{body}").problems == []
 
 
-def test_every_mistake_is_told_with_its_place():
+def test_every_error_has_a_position():
     text = f"---\nnmae: Ada\ntraits:\n  - kind\n  -\ntone: [a, b]\nbody: x\n---\n{BODY}"
     result = parse_soul(text)
     assert result.value is None
     assert told(result) == snapshot(
         [
             "1:1 error: `name` is missing. Add a line `name: …`.",
-            "2:1 error: There is no key `nmae`. Did you mean `name`?",
-            "5:4 error: `traits`, item 2, is empty.",
-            "6:1 error: `tone` must be a text. Put the text in quotes, on the line of the key.",
-            "7:1 error: There is no key `body`. There can be `name`, `traits`, `tone`.",
+            "2:1 error: Unknown key `nmae`. Did you mean `name`?",
+            "5:4 error: `traits`, item 2, must not be empty.",
+            "6:1 error: `tone` must be a string. Put the text in quotes on the line of the key.",
+            "7:1 error: Unknown key `body`. Allowed keys: `name`, `traits`, `tone`.",
         ]
     )
 
@@ -92,7 +92,7 @@ def test_every_mistake_is_told_with_its_place():
             "",
             snapshot(
                 [
-                    "1:1 error: The file does not begin with front matter. Begin the file with a line `---`, then lines such as `key: value`, then another line `---`."
+                    "1:1 error: The file does not start with front matter. Start the file with a line `---`, then lines such as `key: value`, then another line `---`."
                 ]
             ),
         ),
@@ -100,7 +100,7 @@ def test_every_mistake_is_told_with_its_place():
             "# Ada\n---\nname: Ada\n---\n",
             snapshot(
                 [
-                    "1:1 error: The file does not begin with front matter. Begin the file with a line `---`, then lines such as `key: value`, then another line `---`."
+                    "1:1 error: The file does not start with front matter. Start the file with a line `---`, then lines such as `key: value`, then another line `---`."
                 ]
             ),
         ),
@@ -108,29 +108,29 @@ def test_every_mistake_is_told_with_its_place():
             "---\nname: Ada\n",
             snapshot(
                 [
-                    "1:1 error: The front matter has no end. Begin the file with a line `---`, then lines such as `key: value`, then another line `---`."
+                    "1:1 error: The front matter is not closed. Start the file with a line `---`, then lines such as `key: value`, then another line `---`."
                 ]
             ),
         ),
         ("---\n---\n" + BODY, snapshot(["1:1 error: `name` is missing. Add a line `name: …`."])),
         (
             "---\nname:\n---\n" + BODY,
-            snapshot(["2:1 error: `name` is empty. Write a value behind it, in quotes if need be."]),
+            snapshot(["2:1 error: `name` is empty. Add a value, in quotes if necessary."]),
         ),
-        ("---\nname: ''\n---\n" + BODY, snapshot(["2:1 error: `name` is empty."])),
+        ("---\nname: ''\n---\n" + BODY, snapshot(["2:1 error: `name` must not be empty."])),
         (
             "---\n- Ada\n---\n",
-            snapshot(["2:1 error: The front matter is no list of keys. Write lines such as `name: Ada`."]),
+            snapshot(["2:1 error: The front matter must be a mapping. Write lines such as `name: Ada`."]),
         ),
         (
             "---\nAda\n---\n",
-            snapshot(["2:1 error: The front matter is no list of keys. Write lines such as `name: Ada`."]),
+            snapshot(["2:1 error: The front matter must be a mapping. Write lines such as `name: Ada`."]),
         ),
         (
             "---\nname: a: b\n---\n",
             snapshot(
                 [
-                    "2:8 error: This is not YAML: mapping values are not allowed in this context. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                    "2:8 error: Invalid YAML: mapping values are not allowed in this context. Indent with spaces, and put values that contain `: `, `#` or quotes into double quotes."
                 ]
             ),
         ),
@@ -138,7 +138,7 @@ def test_every_mistake_is_told_with_its_place():
             '---\ntone: x\nname: "Ada\n---\n',
             snapshot(
                 [
-                    "3:7 error: This is not YAML: found unexpected end of stream. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                    "3:7 error: Invalid YAML: found unexpected end of stream. Indent with spaces, and put values that contain `: `, `#` or quotes into double quotes."
                 ]
             ),
         ),
@@ -146,7 +146,7 @@ def test_every_mistake_is_told_with_its_place():
             "---\nname: Ada\ntraits: [\n---\n",
             snapshot(
                 [
-                    "3:9 error: This is not YAML: did not find expected node content. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                    "3:9 error: Invalid YAML: did not find expected node content. Indent with spaces, and put values that contain `: `, `#` or quotes into double quotes."
                 ]
             ),
         ),
@@ -154,20 +154,20 @@ def test_every_mistake_is_told_with_its_place():
             "---\nname: Ada\n\ttone: x\n---\n",
             snapshot(
                 [
-                    "3:1 error: This is not YAML: found a tab character that violates indentation. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                    "3:1 error: Invalid YAML: found a tab character that violates indentation. Indent with spaces, and put values that contain `: `, `#` or quotes into double quotes."
                 ]
             ),
         ),
         (
             "---\nname: Ada\ntone: x\nname: Eve\n---\n",
-            snapshot(["4:1 error: `name` is here a second time. Keep one of the two."]),
+            snapshot(["4:1 error: Duplicate key `name`. Remove one of the two."]),
         ),
-        ("---\n? [a]\n: b\n---\n", snapshot(["2:3 error: A key must be a word."])),
+        ("---\n? [a]\n: b\n---\n", snapshot(["2:3 error: A key must be a string."])),
         (
             "---\nname: Ada\n...\ntone: x\n---\n",
             snapshot(
                 [
-                    "4:1 error: This is not YAML: did not find expected <document start>. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                    "4:1 error: Invalid YAML: did not find expected <document start>. Indent with spaces, and put values that contain `: `, `#` or quotes into double quotes."
                 ]
             ),
         ),
@@ -175,15 +175,18 @@ def test_every_mistake_is_told_with_its_place():
             "---\nname: Ada\ntone: \x07\n---\n",
             snapshot(
                 [
-                    '3:7 error: The character U+0007 is not allowed here. Remove it, or write it in double quotes as an escape, such as "\\x07".'
+                    '3:7 error: The character U+0007 is not allowed here. Remove it, or write it as an escape in double quotes, such as "\\x07".'
                 ]
             ),
         ),
-        ("---\nname: A\x00da\n---\n", snapshot(["2:8 error: There is a NUL character here. Remove it."])),
-        ("---\nname: Ada\n---\nbo\x00dy", snapshot(["4:3 error: There is a NUL character here. Remove it."])),
+        ("---\nname: A\x00da\n---\n", snapshot(["2:8 error: The text contains a NUL character. Remove it."])),
+        (
+            "---\nname: Ada\n---\nbo\x00dy",
+            snapshot(["4:3 error: The text contains a NUL character. Remove it."]),
+        ),
         (
             "---\nname: A\ud800da\n---\n",
-            snapshot(["2:8 error: There is half of a character here. Remove it."]),
+            snapshot(["2:8 error: The text contains an unpaired surrogate. Remove it."]),
         ),
         (
             '---\nname: "A\\0da"\n---\n' + BODY,
@@ -191,35 +194,33 @@ def test_every_mistake_is_told_with_its_place():
         ),
         (
             f"---\nname: {'x' * 201}\n---\n" + BODY,
-            snapshot(["2:1 error: `name` has more than 200 characters."]),
+            snapshot(["2:1 error: `name` must have at most 200 characters."]),
         ),
         (
             f"---\nname: x\ntraits: [{'x, ' * 31}]\n---\n" + BODY,
-            snapshot(["3:1 error: `traits` has more than 30 items."]),
+            snapshot(["3:1 error: `traits` must have at most 30 items."]),
         ),
         (
             "---\nname: x\ntraits: kind\n---\n" + BODY,
             snapshot(
-                [
-                    "3:1 error: `traits` must be a list. Write `[one, two]`, or one item per line, each after `- `."
-                ]
+                ["3:1 error: `traits` must be a list. Write `[one, two]`, or one item per line after `- `."]
             ),
         ),
         (
             "---\nname: x\ntraits: [[a]]\n---\n" + BODY,
             snapshot(
                 [
-                    "3:10 error: `traits`, item 1, must be a text. Put the text in quotes, on the line of the key."
+                    "3:10 error: `traits`, item 1, must be a string. Put the text in quotes on the line of the key."
                 ]
             ),
         ),
         (
             "---\nname: {a: b}\n---\n" + BODY,
-            snapshot(["2:1 error: `name` must be a text. Put the text in quotes, on the line of the key."]),
+            snapshot(["2:1 error: `name` must be a string. Put the text in quotes on the line of the key."]),
         ),
     ],
 )
-def test_what_cannot_be_a_soul_is_explained(text: str, expected: list[str]):
+def test_unreadable_soul_is_explained(text: str, expected: list[str]):
     result = parse_soul(text)
     assert result.value is None
     assert told(result) == expected
@@ -237,10 +238,10 @@ def test_what_cannot_be_a_soul_is_explained(text: str, expected: list[str]):
         "name: Ada\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]",
     ],
 )
-def test_nothing_stands_for_something_else(yaml: str):
+def test_aliases_and_tags_are_rejected(yaml: str):
     result = parse_soul(f"---\n{yaml}\n---\n{BODY}")
     assert result.value is None
-    assert any("not used here" in problem.message or "`<<`" in problem.message for problem in result.problems)
+    assert any("not supported" in problem.message or "`<<`" in problem.message for problem in result.problems)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +259,7 @@ def test_nothing_stands_for_something_else(yaml: str):
     ],
     ids=["brackets", "braces", "lists", "keys", "anchors", "many", "items", "number", "ends"],
 )
-def test_a_file_made_to_break_its_reader_is_a_problem_like_any_other(yaml: str):
+def test_hostile_file_is_reported_as_problem(yaml: str):
     """The reader below takes minutes or gigabytes for some of these; the suite's time limit would say so."""
     result = parse_soul(f"---\n{yaml}\n---\n")
     assert result.value is None
@@ -268,11 +269,11 @@ def test_a_file_made_to_break_its_reader_is_a_problem_like_any_other(yaml: str):
 def test_line_numbers_are_those_of_an_editor():
     """YAML takes U+2028 for the end of a line; editors do not."""
     text = f'---\nname: "a\u2028b"\ntone: x\nfoo: y\n---\n{BODY}'
-    assert told(parse_soul(text))[0].startswith("4:1 error: There is no key `foo`")
+    assert told(parse_soul(text))[0].startswith("4:1 error: Unknown key `foo`")
 
 
 @pytest.mark.parametrize("description", ["Plans gardens.", "", "{braces} and %s"])
-def test_a_bot_of_which_only_a_name_is_known_has_a_whole_soul(description: str):
+def test_default_soul_is_complete(description: str):
     soul = default_soul("Ada", description)
     assert parse_soul(render_soul(soul)) == Parsed(soul)
     assert description in soul.body
@@ -297,6 +298,6 @@ def test_a_soul_is_changed_key_by_key_and_its_text_as_a_whole(
     assert change_soul(text, changes, body) == changed
 
 
-def test_a_soul_that_cannot_be_read_cannot_be_changed():
+def test_unreadable_soul_cannot_be_changed():
     with pytest.raises(Invalid, match=r"SOUL\.md, line 2"):
         change_soul("---\n{name: Ada}\n---\n", {"name": "Eve"})

@@ -1,19 +1,19 @@
 import time
 
 import pytest
-from tests.bots.files.told import told
+from tests.bots.files.problem_lines import told
 
 from forge.bots.files.parsed import Parsed
 from forge.bots.files.user import parse_user, render_user
-from forge.bots.versions.models import MAX_CONTENT
+from forge.bots.models import MAX_CONTENT
 
 
 @pytest.mark.parametrize("name", ["Ada", "-->", "a\n# b", "{name}", "<!--"])
-def test_a_new_briefing_says_nothing_yet(name: str):
+def test_new_user_file_is_empty_for_the_bot(name: str):
     assert parse_user(render_user(name)) == Parsed("")
 
 
-def test_what_a_person_adds_is_read_without_the_comments():
+def test_user_text_is_read_without_comments():
     text = render_user("Ada").replace(
         "# Standing instructions\n", "# Standing instructions\n\nMetric units.\n"
     )
@@ -35,20 +35,20 @@ def test_what_a_person_adds_is_read_without_the_comments():
         ("---\nname: no front matter here\n---\n", "---\nname: no front matter here\n---"),
     ],
 )
-def test_comments_are_for_people(text: str, said: str):
+def test_comments_are_removed(text: str, said: str):
     assert parse_user(text) == Parsed(said)
 
 
-def test_a_comment_that_does_not_end_hides_nothing():
+def test_unclosed_comment_is_kept_with_warning():
     result = parse_user("a\nb <!-- one --> <!-- two\nc\n")
     assert result.value == "a\nb  <!-- two\nc"
-    assert told(result) == ["2:16 warning: A comment begins here and does not end. Close it with `-->`."]
+    assert told(result) == ["2:16 warning: The comment is not closed. Close it with `-->`."]
 
 
-def test_a_nul_is_refused():
+def test_nul_is_rejected():
     result = parse_user("a\n\x00")
     assert result.value is None
-    assert told(result) == ["2:1 error: There is a NUL character here. Remove it."]
+    assert told(result) == ["2:1 error: The text contains a NUL character. Remove it."]
 
 
 @pytest.mark.parametrize("piece", ["<!--", "<!-- -->", "```\n", "# ", "# #", "#  ", "<!--\n", "-->"])
@@ -64,7 +64,7 @@ def test_no_heading_takes_long_to_read(blanks: str):
     assert time.process_time() - began < 5  # a pattern that goes back and forth takes minutes
 
 
-def test_what_a_bot_was_made_for_is_told_in_one_line_and_hides_nothing():
+def test_purpose_is_written_on_one_line():
     said = parse_user(render_user("Ada", "To sail\n# the <!-- seas"))
     assert said.problems == []
     assert (said.value or "").splitlines()[-1] == "I made Ada for this: To sail # the ! seas"

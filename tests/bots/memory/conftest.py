@@ -1,10 +1,10 @@
 """Memories with and without an embedder; the real one is loaded once."""
 
 import pytest
-from tests.bots.memory.brain import Brain, open_brain
+from tests.bots.memory.environment import MemoryEnvironment, open_memory_env
 
-from forge.bots.memory.minilm import MiniLm
-from forge.store.engine import Store
+from forge.bots.memory.embedder import MiniLm
+from forge.store.database import Store
 
 
 @pytest.fixture(scope="session")
@@ -13,16 +13,16 @@ def minilm() -> MiniLm:
 
 
 @pytest.fixture(params=["words", "meaning"])
-async def brain(request: pytest.FixtureRequest, store: Store, minilm: MiniLm) -> Brain:
+async def memory_env(request: pytest.FixtureRequest, store: Store, minilm: MiniLm) -> MemoryEnvironment:
     """What must hold either way."""
-    return await open_brain(store, minilm if request.param == "meaning" else None)
+    return await open_memory_env(store, minilm if request.param == "meaning" else None)
 
 
 @pytest.fixture
-async def wordy(store: Store) -> Brain:
-    return await open_brain(store, None)
+async def env_by_words(store: Store) -> MemoryEnvironment:
+    return await open_memory_env(store, None)
 
 
 @pytest.fixture
-async def wise(store: Store, minilm: MiniLm) -> Brain:
-    return await open_brain(store, minilm)
+async def env_by_meaning(store: Store, minilm: MiniLm) -> MemoryEnvironment:
+    return await open_memory_env(store, minilm)

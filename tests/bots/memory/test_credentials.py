@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge.bots.memory.credentials import gives_away
+from forge.bots.memory.extraction import reveals_secret
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from forge.bots.memory.credentials import gives_away
     ],
 )
 def test_a_secret_is_recognised(fact: str):
-    assert gives_away(fact)
+    assert reveals_secret(fact)
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_a_secret_is_recognised(fact: str):
     ],
 )
 def test_a_fact_about_secrets_is_none(fact: str):
-    assert not gives_away(fact)
+    assert not reveals_secret(fact)

@@ -51,7 +51,7 @@ def test_a_memory_is_added_changed_pinned_recalled_and_forgotten(memories):
     assert "remembers nothing" in memories("list").err
 
 
-def test_what_cannot_be_done_is_said(memories, forge: Terminal):
+def test_invalid_commands_fail(memories, forge: Terminal):
     assert memories("add", "  ").code == 2
     assert memories("add", "x" * 1001).code == 2
     assert memories("add", "nul \x00 byte").code == 2

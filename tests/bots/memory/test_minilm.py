@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.bots.memory import minilm as module
-from forge.bots.memory.minilm import MiniLm
-from forge.bots.memory.vectors import pack, similarities
-from forge.bots.memory.wordpiece import pieces
+from forge.bots.memory import embedder as module
+from forge.bots.memory.embedder import MiniLm, tokenize
+from forge.bots.memory.similarity import pack, similarities
 from forge.errors import Unavailable
 
 WORDS = {
@@ -40,12 +39,12 @@ WORDS = {
     ],
 )
 def test_a_text_is_cut_into_known_pieces(text: str, numbers: list[int]):
-    assert pieces(text, WORDS, most=10) == numbers
+    assert tokenize(text, WORDS, most=10) == numbers
 
 
 @given(st.text())
 def test_any_text_can_be_cut(text: str):
-    found = pieces(text, WORDS, most=20)
+    found = tokenize(text, WORDS, most=20)
     assert found[0] == 1 and found[-1] == 2 and len(found) <= 20
 
 
@@ -53,7 +52,7 @@ def test_the_vocabulary_is_that_of_the_model():
     words = module._vocabulary()
     known = {"[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "!": 999, "the": 1996, "hello": 7592, "##ing": 2075}
     assert {word: words[word] for word in known} == known
-    assert pieces("The peanut's allergic.", words, most=50) == [
+    assert tokenize("The peanut's allergic.", words, most=50) == [
         101,
         1996,
         21443,
@@ -81,7 +80,7 @@ def test_a_vector_does_not_depend_on_its_neighbours(minilm: MiniLm):
 def test_a_file_that_is_not_the_known_one_is_refused(monkeypatch: pytest.MonkeyPatch):
     package, name, _ = module._WORDS
     monkeypatch.setattr(module, "_WORDS", (package, name, "0" * 64))
-    with pytest.raises(Unavailable, match="is not the file that Forge knows"):
+    with pytest.raises(Unavailable, match="does not have the expected checksum"):
         MiniLm().embed(["anything"])
 
 

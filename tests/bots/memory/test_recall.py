@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from tests.bots.memory.brain import BOT, Brain, open_brain
+from tests.bots.memory.environment import BOT, MemoryEnvironment, open_memory_env
 
-from forge.bots.memory.embedder import INSTALL
-from forge.bots.memory.minilm import NAME, MiniLm
+from forge.bots.memory.embedder import INSTALL, NAME, MiniLm
 from forge.bots.memory.models import MemoryChange, NewMemory, RecallWay
 from forge.bots.memory.service import Memories
 from forge.errors import Unavailable
-from forge.store.engine import Store
+from forge.store.database import Store
 
 FACTS = (
     "Is allergic to peanuts.",
@@ -36,52 +35,54 @@ class Other:
         return [[float(place == number) for number in range(len(FACTS))] for place in places]
 
 
-async def test_by_meaning_other_words_find_it(wise: Brain):
-    await wise.learn(*FACTS)
-    assert (await wise.recall("Which food is dangerous for me?"))[0] == FACTS[0]
-    assert (await wise.recall("What is my job?"))[0] == FACTS[1]
-    assert (await wise.recall("Does anybody of my family live in Portugal?"))[0] == FACTS[2]
-    assert await wise.recall("Why is the sky blue?") == []
-    [best, *_] = await wise.memories.recall(BOT, "peanuts")
+async def test_by_meaning_other_words_find_it(env_by_meaning: MemoryEnvironment):
+    await env_by_meaning.learn(*FACTS)
+    assert (await env_by_meaning.recall("Which food is dangerous for me?"))[0] == FACTS[0]
+    assert (await env_by_meaning.recall("What is my job?"))[0] == FACTS[1]
+    assert (await env_by_meaning.recall("Does anybody of my family live in Portugal?"))[0] == FACTS[2]
+    assert await env_by_meaning.recall("Why is the sky blue?") == []
+    [best, *_] = await env_by_meaning.memories.recall(BOT, "peanuts")
     assert (best.by, best.memory.fact) == ("meaning", FACTS[0])
-    assert await wise.memories.way() == RecallWay(by="meaning", model=NAME)
+    assert await env_by_meaning.memories.recall_way() == RecallWay(by="meaning", model=NAME)
 
 
-async def test_by_words_the_same_words_find_it_in_any_form(wordy: Brain):
-    await wordy.learn(*FACTS)
-    assert await wordy.recall("Do I have an allergy, or two allergies?") == [FACTS[0]]
-    assert await wordy.recall("LISBON!") == [FACTS[2]]
-    assert await wordy.recall("What is it that I am?") == []
-    [best] = await wordy.memories.recall(BOT, "peanut butter")
+async def test_by_words_the_same_words_find_it_in_any_form(env_by_words: MemoryEnvironment):
+    await env_by_words.learn(*FACTS)
+    assert await env_by_words.recall("Do I have an allergy, or two allergies?") == [FACTS[0]]
+    assert await env_by_words.recall("LISBON!") == [FACTS[2]]
+    assert await env_by_words.recall("What is it that I am?") == []
+    [best] = await env_by_words.memories.recall(BOT, "peanut butter")
     assert (best.by, best.memory.fact) == ("words", FACTS[0])
-    assert await wordy.memories.way() == RecallWay(by="words", hint=INSTALL)
+    assert await env_by_words.memories.recall_way() == RecallWay(by="words", hint=INSTALL)
 
 
-async def test_a_question_can_be_anything(brain: Brain):
-    await brain.learn(*FACTS)
+async def test_a_question_can_be_anything(memory_env: MemoryEnvironment):
+    await memory_env.learn(*FACTS)
     for question in ("", " ", "\x00", "🦊", "' OR 1=1 --", "peanuts " * 5000, "\ud800", "NEAR(*"):
-        assert set(await brain.recall(question)) <= set(FACTS)
+        assert set(await memory_env.recall(question)) <= set(FACTS)
 
 
-async def test_only_so_many_come_back(brain: Brain):
-    await brain.learn(*(f"The person saw film number {number} on Monday." for number in range(6)))
-    assert len(await brain.recall("Which film did the person see on Monday?", limit=3)) == 3
+async def test_only_so_many_come_back(memory_env: MemoryEnvironment):
+    await memory_env.learn(*(f"The person saw film number {number} on Monday." for number in range(6)))
+    assert len(await memory_env.recall("Which film did the person see on Monday?", limit=3)) == 3
 
 
-async def test_among_those_that_fit_the_newer_more_important_and_more_used_come_first(brain: Brain):
+async def test_among_those_that_fit_the_newer_more_important_and_more_used_come_first(
+    memory_env: MemoryEnvironment,
+):
     same = [f"The person saw the film {name} on Monday." for name in ("Alpha", "Bravo", "Gamma")]
     question = "Which film was seen on Monday?"
     for fact in same:
-        await brain.memories.add(BOT, NewMemory(fact=fact))
+        await memory_env.memories.add(BOT, NewMemory(fact=fact))
     for values in ({"importance": 5}, {"recalled": 10}):
-        await brain.set(same[1], **values)
-    await brain.age(same[0], 400)
-    assert (await brain.recall(question))[0] == same[1]
-    assert set(await brain.recall(question)) == set(same)
+        await memory_env.set(same[1], **values)
+    await memory_env.age(same[0], 400)
+    assert (await memory_env.recall(question))[0] == same[1]
+    assert set(await memory_env.recall(question)) == set(same)
 
 
 async def test_memories_from_before_an_embedder_get_their_vectors_in_passing(store: Store, minilm: MiniLm):
-    before = await open_brain(store, None)
+    before = await open_memory_env(store, None)
     await before.learn(*FACTS)
     assert await before.embedders() == [None] * 4
     after = _with(before, minilm)
@@ -90,7 +91,7 @@ async def test_memories_from_before_an_embedder_get_their_vectors_in_passing(sto
 
 
 async def test_vectors_of_another_embedder_are_made_anew(store: Store, minilm: MiniLm):
-    first = await open_brain(store, Other())
+    first = await open_memory_env(store, Other())
     await first.learn(*FACTS)
     assert await first.recall("Lisbon") == [FACTS[2]]
     second = _with(first, minilm)
@@ -98,21 +99,25 @@ async def test_vectors_of_another_embedder_are_made_anew(store: Store, minilm: M
     assert await second.embedders() == [NAME] * 4
 
 
-async def test_a_changed_fact_is_found_by_what_it_says_now(brain: Brain):
-    await brain.learn(*FACTS)
-    [memory] = [one for one in await brain.all() if one.fact == FACTS[1]]
-    await brain.memories.change(BOT, memory.id, MemoryChange(fact="Repairs old clocks."))
-    assert (await brain.recall("clocks"))[0] == "Repairs old clocks."
-    assert "Repairs old clocks." not in await brain.recall("hospital nurse")
+async def test_a_changed_fact_is_found_by_what_it_says_now(memory_env: MemoryEnvironment):
+    await memory_env.learn(*FACTS)
+    [memory] = [one for one in await memory_env.all() if one.fact == FACTS[1]]
+    await memory_env.memories.change(BOT, memory.id, MemoryChange(fact="Repairs old clocks."))
+    assert (await memory_env.recall("clocks"))[0] == "Repairs old clocks."
+    assert "Repairs old clocks." not in await memory_env.recall("hospital nurse")
 
 
 async def test_an_embedder_that_does_not_work_gives_way_to_words_and_says_so(store: Store):
-    brain = await open_brain(store, Broken())
-    await brain.learn(*FACTS)
-    assert await brain.recall("peanuts") == [FACTS[0]]
-    assert await brain.memories.way() == RecallWay(by="words", hint="Its file is gone. Put it back.")
+    memory_env = await open_memory_env(store, Broken())
+    await memory_env.learn(*FACTS)
+    assert await memory_env.recall("peanuts") == [FACTS[0]]
+    assert await memory_env.memories.recall_way() == RecallWay(
+        by="words", hint="Its file is gone. Put it back."
+    )
 
 
-def _with(brain: Brain, embedder: MiniLm) -> Brain:
+def _with(memory_env: MemoryEnvironment, embedder: MiniLm) -> MemoryEnvironment:
     """The same memories after another start."""
-    return Brain(brain.store, Memories(brain.store, brain.events, embedder), brain.events)
+    return MemoryEnvironment(
+        memory_env.store, Memories(memory_env.store, memory_env.events, embedder), memory_env.events
+    )

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tests.bots.versions.house import House, open_house
+from tests.bots.versions.bot_on_disk import BotOnDisk, open_bot
 
-from forge.store.engine import Store
+from forge.store.database import Store
 
 
 @pytest.fixture
-async def house(store: Store, tmp_path: Path) -> House:
-    return await open_house(store, tmp_path / "data")
+async def bot_files(store: Store, tmp_path: Path) -> BotOnDisk:
+    return await open_bot(store, tmp_path / "data")

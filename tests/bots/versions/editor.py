@@ -6,17 +6,17 @@ import signal
 import sys
 from pathlib import Path
 
-from tests.bots.versions.house import FIRST, saving
+from tests.bots.versions.bot_on_disk import FIRST, saving
 
-from forge.bots.folder import Folders
+from forge.bots.files.folders import BotFolders
 from forge.bots.models import Bot, BotFile
 from forge.bots.versions.service import Versions
 from forge.events.log import EventLog
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.telemetry import Metrics
 
 
-class Fatal(Folders):
+class Fatal(BotFolders):
     """Writing is the end of the process: before the file has changed, or just after."""
 
     def write(self, slug: str, file: BotFile, text: str, *, expect: str | None) -> None:

@@ -105,14 +105,14 @@ def test_texts_made_to_be_slow_take_a_bounded_number_of_steps(letters: str, monk
     dice = random.Random(5)
     left, right = ("\n".join(dice.choice(letters) for _ in range(100_000)) for _ in range(2))
     looked = 0
-    real = diffing._start
+    real = diffing._diagonal_start
 
     def counted(before: dict[int, int], k: int, d: int) -> int:
         nonlocal looked
         looked += 1
         return real(before, k, d)
 
-    monkeypatch.setattr(diffing, "_start", counted)
+    monkeypatch.setattr(diffing, "_diagonal_start", counted)
     found = compared(left, right)
     assert found.is_cut
     assert looked < 2 * diffing.MAX_STEPS

@@ -156,11 +156,11 @@ def test_a_file_that_is_gone_cannot_be_edited_but_comes_back(atlas: Atlas):
     (atlas.folder / "USER.md").unlink()
     said = atlas.files("edit", "user")
     assert (said.code, f"forge bots files rollback {atlas.slug} user" in said.err) == (6, True)
-    assert atlas.files("check", "user").out == "USER.md: The file is gone.\n"
+    assert atlas.files("check", "user").out == "USER.md: The file is missing.\n"
     assert atlas.files("save", "user", stdin="Likes tea.\n").code == 6
     assert atlas.files("rollback", "user").code == 0
     assert atlas.files("check").code == 0
 
 
-def test_other_words_for_a_file_are_refused(atlas: Atlas):
+def test_unknown_file_names_are_rejected(atlas: Atlas):
     assert atlas.files("show", "spirit").code == 2

@@ -1,7 +1,7 @@
 """Saving, comparing, rolling back: every change is a version, and nobody's work is lost."""
 
 import pytest
-from tests.bots.versions.house import FIRST, START, House, saving, soul
+from tests.bots.versions.bot_on_disk import FIRST, START, BotOnDisk, saving, soul
 
 from forge.bots.errors import BotBlocked, FileChanged
 from forge.bots.files.identity import change_identity
@@ -9,8 +9,8 @@ from forge.bots.models import BotFile
 from forge.bots.versions.models import BY_HAND, FileConflict, FileState, NewAcceptance, NewRollback
 from forge.errors import Invalid, Malformed, NotFound
 from forge.kernel.hashing import hash_text
-from forge.store.engine import Tx
-from forge.store.paging import Cursor
+from forge.store.database import Tx
+from forge.store.pagination import Cursor
 
 SOUL, IDENTITY, USER, SKILLS = BotFile.SOUL, BotFile.IDENTITY, BotFile.USER, BotFile.SKILLS
 SECOND = soul("Knows the tides and the winds.\n")
@@ -18,192 +18,196 @@ THIRD = soul("Knows nothing.\n")
 BROKEN = "---\nname: [\n---\n"
 
 
-async def test_a_file_is_shown_with_its_hash_and_version(house: House):
-    assert await house.versions.state(house.bot, SOUL) == FileState(
+async def test_a_file_is_shown_with_its_hash_and_version(bot_files: BotOnDisk):
+    assert await bot_files.versions.state(bot_files.bot, SOUL) == FileState(
         file=SOUL, content=FIRST[SOUL], hash=hash_text(FIRST[SOUL]), version=1, is_accepted=True
     )
 
 
-async def test_saving_makes_a_version_and_writes_the_file(house: House):
-    state = await house.versions.save(house.bot, SOUL, saving(SECOND, FIRST[SOUL], "Winds"), by="Ada")
+async def test_saving_makes_a_version_and_writes_the_file(bot_files: BotOnDisk):
+    state = await bot_files.versions.save(bot_files.bot, SOUL, saving(SECOND, FIRST[SOUL], "Winds"), by="Ada")
     assert state == FileState(file=SOUL, content=SECOND, hash=hash_text(SECOND), version=2, is_accepted=True)
-    assert house.on_disk(SOUL) == SECOND
-    assert await house.history(SOUL) == [(2, "Ada", "Winds"), (1, "Ada", "Created")]
-    assert await house.text_of(SOUL, 1) == FIRST[SOUL]
-    assert await house.told() == ["soul"]
-    assert (await house.row())[1] > START
+    assert bot_files.on_disk(SOUL) == SECOND
+    assert await bot_files.history(SOUL) == [(2, "Ada", "Winds"), (1, "Ada", "Created")]
+    assert await bot_files.text_of(SOUL, 1) == FIRST[SOUL]
+    assert await bot_files.told() == ["soul"]
+    assert (await bot_files.row())[1] > START
 
 
-async def test_saving_what_is_there_changes_nothing(house: House):
-    state = await house.versions.save(house.bot, SOUL, saving(FIRST[SOUL], FIRST[SOUL]), by="Ada")
-    assert (state.version, await house.told()) == (1, [])
+async def test_saving_what_is_there_changes_nothing(bot_files: BotOnDisk):
+    state = await bot_files.versions.save(bot_files.bot, SOUL, saving(FIRST[SOUL], FIRST[SOUL]), by="Ada")
+    assert (state.version, await bot_files.told()) == (1, [])
 
 
-async def test_an_identity_that_is_saved_is_the_one_of_the_row(house: House):
+async def test_an_identity_that_is_saved_is_the_one_of_the_row(bot_files: BotOnDisk):
     text = change_identity(FIRST[IDENTITY], {"display_name": "Atlas II", "temperature": 0.1})
-    await house.versions.save(house.bot, IDENTITY, saving(text, FIRST[IDENTITY]), by="Ada")
-    identity, _ = await house.row()
+    await bot_files.versions.save(bot_files.bot, IDENTITY, saving(text, FIRST[IDENTITY]), by="Ada")
+    identity, _ = await bot_files.row()
     assert (identity.display_name, identity.temperature) == ("Atlas II", 0.1)
 
 
-async def test_what_is_not_valid_is_not_saved_and_every_mistake_is_named(house: House):
+async def test_what_is_not_valid_is_not_saved_and_every_mistake_is_named(bot_files: BotOnDisk):
     with pytest.raises(Invalid) as caught:
-        await house.versions.save(house.bot, SOUL, saving(BROKEN, FIRST[SOUL]), by="Ada")
+        await bot_files.versions.save(bot_files.bot, SOUL, saving(BROKEN, FIRST[SOUL]), by="Ada")
     assert caught.value.message.startswith("SOUL.md, line ")
     assert caught.value.detail
     assert [problem["file"] for problem in caught.value.detail["problems"]] == ["soul"]
-    assert house.on_disk(SOUL) == FIRST[SOUL]
-    assert len(await house.history(SOUL)) == 1
+    assert bot_files.on_disk(SOUL) == FIRST[SOUL]
+    assert len(await bot_files.history(SOUL)) == 1
 
 
-async def test_a_draft_is_checked_and_not_saved(house: House):
-    assert await house.versions.check(SOUL, SECOND) == []
-    (problem,) = await house.versions.check(SOUL, BROKEN)
+async def test_a_draft_is_checked_and_not_saved(bot_files: BotOnDisk):
+    assert await bot_files.versions.find_problems(SOUL, SECOND) == []
+    (problem,) = await bot_files.versions.find_problems(SOUL, BROKEN)
     assert problem.line
-    assert len(await house.history(SOUL)) == 1
+    assert len(await bot_files.history(SOUL)) == 1
 
 
-async def test_whoever_edited_an_older_version_gets_the_difference(house: House):
-    await house.versions.save(house.bot, SOUL, saving(SECOND, FIRST[SOUL]), by="Ada")
+async def test_stale_save_returns_diff(bot_files: BotOnDisk):
+    await bot_files.versions.save(bot_files.bot, SOUL, saving(SECOND, FIRST[SOUL]), by="Ada")
     with pytest.raises(FileChanged) as caught:
-        await house.versions.save(house.bot, SOUL, saving(THIRD, FIRST[SOUL]), by="Bob")
+        await bot_files.versions.save(bot_files.bot, SOUL, saving(THIRD, FIRST[SOUL]), by="Bob")
     conflict = FileConflict.model_validate(caught.value.detail)
-    assert conflict.current == await house.versions.state(house.bot, SOUL)
+    assert conflict.current == await bot_files.versions.state(bot_files.bot, SOUL)
     assert conflict.theirs
     assert (conflict.theirs.left, conflict.theirs.right) == ("version 1", "the file on disk")
     assert "Knows the tides and the winds." in [row.right for row in conflict.theirs.rows]
-    assert (conflict.yours.left, conflict.yours.right) == ("the file on disk", "what you wrote")
+    assert (conflict.yours.left, conflict.yours.right) == ("the file on disk", "your text")
     assert "Knows nothing." in [row.right for row in conflict.yours.rows]
-    assert len(await house.history(SOUL)) == 2
+    assert len(await bot_files.history(SOUL)) == 2
 
 
-async def test_a_conflict_with_something_nobody_knows_has_no_theirs(house: House):
+async def test_conflict_with_unknown_base_has_no_theirs(bot_files: BotOnDisk):
     with pytest.raises(FileChanged) as caught:
-        await house.versions.save(house.bot, SOUL, saving(THIRD, "what I found elsewhere"), by="Bob")
+        await bot_files.versions.save(bot_files.bot, SOUL, saving(THIRD, "what I found elsewhere"), by="Bob")
     assert FileConflict.model_validate(caught.value.detail).theirs is None
 
 
-async def test_rolling_back_makes_an_old_version_the_newest(house: House):
-    await house.versions.save(house.bot, SOUL, saving(SECOND, FIRST[SOUL]), by="Ada")
-    state = await house.versions.rollback(house.bot, SOUL, NewRollback(version=1), by="Bob")
+async def test_rolling_back_makes_an_old_version_the_newest(bot_files: BotOnDisk):
+    await bot_files.versions.save(bot_files.bot, SOUL, saving(SECOND, FIRST[SOUL]), by="Ada")
+    state = await bot_files.versions.rollback(bot_files.bot, SOUL, NewRollback(version=1), by="Bob")
     assert (state.content, state.version, state.is_accepted) == (FIRST[SOUL], 3, True)
-    assert house.on_disk(SOUL) == FIRST[SOUL]
-    assert (await house.history(SOUL))[0] == (3, "Bob", "Rollback to version 1")
-    same = await house.versions.rollback(house.bot, SOUL, NewRollback(version=1), by="Bob")
+    assert bot_files.on_disk(SOUL) == FIRST[SOUL]
+    assert (await bot_files.history(SOUL))[0] == (3, "Bob", "Rollback to version 1")
+    same = await bot_files.versions.rollback(bot_files.bot, SOUL, NewRollback(version=1), by="Bob")
     assert same.version == 3
 
 
-async def test_rolling_back_an_identity_rolls_back_the_row(house: House):
+async def test_rolling_back_an_identity_rolls_back_the_row(bot_files: BotOnDisk):
     text = change_identity(FIRST[IDENTITY], {"display_name": "Atlas II"})
-    await house.versions.save(house.bot, IDENTITY, saving(text, FIRST[IDENTITY]), by="Ada")
-    await house.versions.rollback(house.bot, IDENTITY, NewRollback(version=1), by="Ada")
-    assert (await house.row())[0].display_name == "Atlas"
+    await bot_files.versions.save(bot_files.bot, IDENTITY, saving(text, FIRST[IDENTITY]), by="Ada")
+    await bot_files.versions.rollback(bot_files.bot, IDENTITY, NewRollback(version=1), by="Ada")
+    assert (await bot_files.row())[0].display_name == "Atlas"
 
 
-async def test_a_version_that_is_not_valid_cannot_come_back(house: House):
-    house.edit(SOUL, BROKEN)
-    await house.versions.rollback(house.bot, SOUL, NewRollback(version=1), by="Ada")
+async def test_a_version_that_is_not_valid_cannot_come_back(bot_files: BotOnDisk):
+    bot_files.edit(SOUL, BROKEN)
+    await bot_files.versions.rollback(bot_files.bot, SOUL, NewRollback(version=1), by="Ada")
     with pytest.raises(Invalid):
-        await house.versions.rollback(house.bot, SOUL, NewRollback(version=2), by="Ada")
-    assert house.on_disk(SOUL) == FIRST[SOUL]
+        await bot_files.versions.rollback(bot_files.bot, SOUL, NewRollback(version=2), by="Ada")
+    assert bot_files.on_disk(SOUL) == FIRST[SOUL]
 
 
-async def test_a_version_that_is_not_there_is_not_found(house: House):
+async def test_a_version_that_is_not_there_is_not_found(bot_files: BotOnDisk):
     with pytest.raises(NotFound):
-        await house.versions.get(house.bot, SOUL, 2)
+        await bot_files.versions.get(bot_files.bot, SOUL, 2)
     with pytest.raises(NotFound):
-        await house.versions.rollback(house.bot, USER, NewRollback(version=9), by="Ada")
+        await bot_files.versions.rollback(bot_files.bot, USER, NewRollback(version=9), by="Ada")
 
 
-async def test_versions_are_compared_with_each_other_and_with_the_file(house: House):
-    await house.versions.save(house.bot, SOUL, saving(SECOND, FIRST[SOUL]), by="Ada")
-    between = await house.versions.diff(house.bot, SOUL, 1, 2)
-    to_disk = await house.versions.diff(house.bot, SOUL, 1, None)
+async def test_versions_are_compared_with_each_other_and_with_the_file(bot_files: BotOnDisk):
+    await bot_files.versions.save(bot_files.bot, SOUL, saving(SECOND, FIRST[SOUL]), by="Ada")
+    between = await bot_files.versions.diff(bot_files.bot, SOUL, 1, 2)
+    to_disk = await bot_files.versions.diff(bot_files.bot, SOUL, 1, None)
     assert (between.left, between.right, between.added, between.removed) == ("version 1", "version 2", 1, 1)
     assert to_disk == between.model_copy(update={"right": "the file on disk"})
 
 
-async def test_history_comes_in_pages(house: House):
+async def test_history_comes_in_pages(bot_files: BotOnDisk):
     base = FIRST[USER]
     for number in range(2, 6):
         text = f"{FIRST[USER]}\n{number} ü\n"
-        await house.versions.save(house.bot, USER, saving(text, base), by="Ada")
+        await bot_files.versions.save(bot_files.bot, USER, saving(text, base), by="Ada")
         base = text
     seen: list[int] = []
     cursor = None
     while True:
-        page = await house.versions.history(house.bot, USER, cursor=cursor, limit=2)
+        page = await bot_files.versions.history(bot_files.bot, USER, cursor=cursor, limit=2)
         seen += [version.number for version in page.items]
         if page.next_cursor is None:
             break
         cursor = Cursor.decode(page.next_cursor)
     assert seen == [5, 4, 3, 2, 1]
-    assert (await house.all_versions(USER))[0].bytes == len(base.encode())
+    assert (await bot_files.all_versions(USER))[0].bytes == len(base.encode())
     with pytest.raises(Malformed):
-        await house.versions.history(house.bot, USER, cursor=Cursor(START, "x"), limit=2)
+        await bot_files.versions.history(bot_files.bot, USER, cursor=Cursor(START, "x"), limit=2)
 
 
-async def test_files_have_versions_of_their_own(house: House):
-    await house.versions.save(house.bot, USER, saving("Likes tea.\n", FIRST[USER]), by="Ada")
-    assert [(await house.versions.state(house.bot, file)).version for file in BotFile] == [1, 1, 2, 1]
-    assert await house.told() == ["user"]
+async def test_files_have_versions_of_their_own(bot_files: BotOnDisk):
+    await bot_files.versions.save(bot_files.bot, USER, saving("Likes tea.\n", FIRST[USER]), by="Ada")
+    assert [(await bot_files.versions.state(bot_files.bot, file)).version for file in BotFile] == [1, 1, 2, 1]
+    assert await bot_files.told() == ["user"]
 
 
-async def test_saving_on_top_of_a_hand_edit_keeps_it_first(house: House):
-    house.edit(SOUL, SECOND)
-    state = await house.versions.save(house.bot, SOUL, saving(THIRD, SECOND, "Less"), by="Ada")
-    assert (state.version, state.is_accepted, house.on_disk(SOUL)) == (3, True, THIRD)
-    assert (await house.history(SOUL))[:2] == [
+async def test_saving_on_top_of_a_hand_edit_keeps_it_first(bot_files: BotOnDisk):
+    bot_files.edit(SOUL, SECOND)
+    state = await bot_files.versions.save(bot_files.bot, SOUL, saving(THIRD, SECOND, "Less"), by="Ada")
+    assert (state.version, state.is_accepted, bot_files.on_disk(SOUL)) == (3, True, THIRD)
+    assert (await bot_files.history(SOUL))[:2] == [
         (3, "Ada", "Less"),
         (2, BY_HAND, "Edited by hand, not accepted"),
     ]
-    assert await house.text_of(SOUL, 2) == SECOND
+    assert await bot_files.text_of(SOUL, 2) == SECOND
 
 
-async def test_saving_a_hand_edit_as_it_is_accepts_it(house: House):
-    house.edit(SOUL, SECOND)
-    state = await house.versions.save(house.bot, SOUL, saving(SECOND, SECOND), by="Ada")
+async def test_saving_a_hand_edit_as_it_is_accepts_it(bot_files: BotOnDisk):
+    bot_files.edit(SOUL, SECOND)
+    state = await bot_files.versions.save(bot_files.bot, SOUL, saving(SECOND, SECOND), by="Ada")
     assert (state.version, state.is_accepted) == (2, True)
-    assert (await house.history(SOUL))[0] == (2, "Ada", "Edited by hand, accepted")
+    assert (await bot_files.history(SOUL))[0] == (2, "Ada", "Edited by hand, accepted")
 
 
-async def test_a_hand_edit_that_was_not_seen_is_a_conflict(house: House):
-    house.edit(SOUL, SECOND)
+async def test_a_hand_edit_that_was_not_seen_is_a_conflict(bot_files: BotOnDisk):
+    bot_files.edit(SOUL, SECOND)
     with pytest.raises(FileChanged) as caught:
-        await house.versions.save(house.bot, SOUL, saving(THIRD, FIRST[SOUL]), by="Ada")
+        await bot_files.versions.save(bot_files.bot, SOUL, saving(THIRD, FIRST[SOUL]), by="Ada")
     assert FileConflict.model_validate(caught.value.detail).current.is_accepted is False
-    assert house.on_disk(SOUL) == SECOND
+    assert bot_files.on_disk(SOUL) == SECOND
 
 
-async def test_accepting_needs_what_was_looked_at(house: House):
-    house.edit(SOUL, SECOND)
+async def test_accept_requires_reviewed_hash(bot_files: BotOnDisk):
+    bot_files.edit(SOUL, SECOND)
     seen = NewAcceptance(hash=hash_text(SECOND))
-    house.edit(SOUL, THIRD)
+    bot_files.edit(SOUL, THIRD)
     with pytest.raises(FileChanged) as caught:
-        await house.versions.accept(house.bot, SOUL, seen, by="Ada")
+        await bot_files.versions.accept(bot_files.bot, SOUL, seen, by="Ada")
     assert FileConflict.model_validate(caught.value.detail).current.content == THIRD
-    state = await house.versions.accept(house.bot, SOUL, NewAcceptance(hash=hash_text(THIRD)), by="Ada")
+    state = await bot_files.versions.accept(
+        bot_files.bot, SOUL, NewAcceptance(hash=hash_text(THIRD)), by="Ada"
+    )
     assert (state.version, state.is_accepted) == (2, True)
-    assert (await house.history(SOUL))[0] == (2, "Ada", "Edited by hand, accepted")
-    again = await house.versions.accept(house.bot, SOUL, NewAcceptance(hash=hash_text(THIRD)), by="Ada")
+    assert (await bot_files.history(SOUL))[0] == (2, "Ada", "Edited by hand, accepted")
+    again = await bot_files.versions.accept(
+        bot_files.bot, SOUL, NewAcceptance(hash=hash_text(THIRD)), by="Ada"
+    )
     assert again.version == 2
 
 
-async def test_a_hand_edit_with_mistakes_cannot_be_accepted(house: House):
-    house.edit(SOUL, BROKEN)
+async def test_a_hand_edit_with_mistakes_cannot_be_accepted(bot_files: BotOnDisk):
+    bot_files.edit(SOUL, BROKEN)
     with pytest.raises(Invalid):
-        await house.versions.accept(house.bot, SOUL, NewAcceptance(hash=hash_text(BROKEN)), by="Ada")
-    assert len(await house.history(SOUL)) == 1
+        await bot_files.versions.accept(bot_files.bot, SOUL, NewAcceptance(hash=hash_text(BROKEN)), by="Ada")
+    assert len(await bot_files.history(SOUL)) == 1
 
 
-async def test_large_texts_of_wide_characters_are_kept_whole(house: House):
+async def test_large_texts_of_wide_characters_are_kept_whole(bot_files: BotOnDisk):
     text = soul("🌊" * 190_000)
-    state = await house.versions.save(house.bot, SOUL, saving(text, FIRST[SOUL]), by="Ada")
+    state = await bot_files.versions.save(bot_files.bot, SOUL, saving(text, FIRST[SOUL]), by="Ada")
     assert (state.content, state.is_accepted) == (text, True)
-    assert (await house.all_versions(SOUL))[0].bytes == len(text.encode())
+    assert (await bot_files.all_versions(SOUL))[0].bytes == len(text.encode())
 
 
-async def test_several_files_are_saved_at_once_with_what_depends_on_them(house: House):
+async def test_several_files_are_saved_in_one_transaction(bot_files: BotOnDisk):
     identity = change_identity(FIRST[IDENTITY], {"display_name": "Atlas II"})
     new = {SOUL: saving(SECOND, FIRST[SOUL], "Both"), IDENTITY: saving(identity, FIRST[IDENTITY], "Both")}
     settled: list[Tx] = []
@@ -211,14 +215,14 @@ async def test_several_files_are_saved_at_once_with_what_depends_on_them(house: 
     async def settle(tx: Tx) -> None:
         settled.append(tx)
 
-    await house.versions.save_all(house.bot, new, by="Ada", settle=settle)
-    assert (house.on_disk(SOUL), house.on_disk(IDENTITY), len(settled)) == (SECOND, identity, 1)
-    assert await house.history(SOUL) == [(2, "Ada", "Both"), (1, "Ada", "Created")]
-    assert (await house.row())[0].display_name == "Atlas II"
-    assert await house.told() == ["soul", "identity"]
+    await bot_files.versions.save_all(bot_files.bot, new, by="Ada", in_transaction=settle)
+    assert (bot_files.on_disk(SOUL), bot_files.on_disk(IDENTITY), len(settled)) == (SECOND, identity, 1)
+    assert await bot_files.history(SOUL) == [(2, "Ada", "Both"), (1, "Ada", "Created")]
+    assert (await bot_files.row())[0].display_name == "Atlas II"
+    assert await bot_files.told() == ["soul", "identity"]
 
 
-async def test_of_several_files_none_is_saved_when_one_cannot_be_or_what_depends_on_them_fails(house: House):
+async def test_failed_save_of_several_files_saves_none(bot_files: BotOnDisk):
     async def settle(_tx: Tx) -> None:
         raise NotFound("There is nothing to settle.")
 
@@ -230,18 +234,18 @@ async def test_of_several_files_none_is_saved_when_one_cannot_be_or_what_depends
         ({SOUL: good, USER: saving("Brief.\n", "what nobody had")}, FileChanged),
     ):
         with pytest.raises(error):
-            await house.versions.save_all(house.bot, new, by="Ada", settle=settle)
-        assert (house.on_disk(SOUL), house.on_disk(USER)) == (FIRST[SOUL], FIRST[USER])
-        assert len(await house.history(SOUL)) == 1
+            await bot_files.versions.save_all(bot_files.bot, new, by="Ada", in_transaction=settle)
+        assert (bot_files.on_disk(SOUL), bot_files.on_disk(USER)) == (FIRST[SOUL], FIRST[USER])
+        assert len(await bot_files.history(SOUL)) == 1
 
 
-async def test_several_files_are_not_saved_over_a_soul_that_waits(house: House):
+async def test_several_files_are_not_saved_over_a_soul_that_waits(bot_files: BotOnDisk):
     async def settle(_tx: Tx) -> None:
         raise AssertionError
 
-    house.edit(SOUL, SECOND)
+    bot_files.edit(SOUL, SECOND)
     with pytest.raises(BotBlocked):
-        await house.versions.save_all(
-            house.bot, {USER: saving("Brief.\n", FIRST[USER])}, by="Ada", settle=settle
+        await bot_files.versions.save_all(
+            bot_files.bot, {USER: saving("Brief.\n", FIRST[USER])}, by="Ada", in_transaction=settle
         )
-    assert house.on_disk(USER) == FIRST[USER]
+    assert bot_files.on_disk(USER) == FIRST[USER]

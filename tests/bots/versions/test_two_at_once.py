@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.bots.versions.house import FIRST, House, another_process, saving, soul
+from tests.bots.versions.bot_on_disk import FIRST, BotOnDisk, another_process, saving, soul
 
 from forge.bots.errors import FileChanged
 from forge.bots.models import BotFile
@@ -20,62 +20,60 @@ ROUNDS = 15
 EDITED = soul("Knows the winds.\n")
 
 
-async def save(house: House, file: BotFile, text: str, base: str, by: str) -> FileState | FileChanged:
+async def save(bot_files: BotOnDisk, file: BotFile, text: str, base: str, by: str) -> FileState | FileChanged:
     try:
-        return await house.versions.save(house.bot, file, saving(text, base, text[-40:]), by=by)
+        return await bot_files.versions.save(bot_files.bot, file, saving(text, base, text[-40:]), by=by)
     except FileChanged as error:
         return error
 
 
 @pytest.mark.parametrize("file", [SOUL, USER])
-async def test_of_two_editors_one_saves_and_the_other_is_told(house: House, file: BotFile):
+async def test_concurrent_saves_conflict(bot_files: BotOnDisk, file: BotFile):
     """Every save is a version or a conflict, round after round, in two processes and in one."""
     base, seen = FIRST[file], [FIRST[file]]
-    editors = [house, another_process(house), house]
+    editors = [bot_files, another_process(bot_files), bot_files]
     for turn in range(ROUNDS):
         texts = [soul(f"Turn {turn}, editor {number}.\n") for number in range(len(editors))]
         saves = [save(one, file, text, base, "Ada") for one, text in zip(editors, texts, strict=True)]
         ends = await asyncio.gather(*saves)
         saved = [text for text, end in zip(texts, ends, strict=True) if isinstance(end, FileState)]
         assert len(saved) == 1, ends
-        base = house.on_disk(file)
+        base = bot_files.on_disk(file)
         assert saved == [base]
         seen.append(base)
-    kept = [await house.text_of(file, number) for number in range(1, ROUNDS + 2)]
+    kept = [await bot_files.text_of(file, number) for number in range(1, ROUNDS + 2)]
     assert kept == seen
-    assert BY_HAND not in [author for _, author, _ in await house.history(file)]
+    assert BY_HAND not in [author for _, author, _ in await bot_files.history(file)]
 
 
-async def test_who_reads_while_others_save_never_sees_an_edit_by_hand(house: House):
-    reader, base = another_process(house), FIRST[SOUL]
+async def test_reader_never_mistakes_save_for_edit(bot_files: BotOnDisk):
+    reader, base = another_process(bot_files), FIRST[SOUL]
     for turn in range(ROUNDS):
         text = soul(f"Turn {turn}.\n")
-        looks = [reader.versions.state(house.bot, SOUL) for _ in range(4)]
-        ends = await asyncio.gather(save(house, SOUL, text, base, "Ada"), *looks)
+        looks = [reader.versions.state(bot_files.bot, SOUL) for _ in range(4)]
+        ends = await asyncio.gather(save(bot_files, SOUL, text, base, "Ada"), *looks)
         assert [end.is_accepted for end in ends if isinstance(end, FileState)] == [True] * 5
         base = text
-    assert BY_HAND not in [author for _, author, _ in await house.history(SOUL)]
+    assert BY_HAND not in [author for _, author, _ in await bot_files.history(SOUL)]
 
 
-async def test_of_an_acceptance_and_a_rollback_both_are_in_the_history(house: House):
-    house.edit(SOUL, EDITED)
-    other = another_process(house)
+async def test_of_an_acceptance_and_a_rollback_both_are_in_the_history(bot_files: BotOnDisk):
+    bot_files.edit(SOUL, EDITED)
+    other = another_process(bot_files)
     await asyncio.gather(
-        house.versions.accept(house.bot, SOUL, NewAcceptance(hash=hash_text(EDITED)), by="Ada"),
-        other.versions.rollback(house.bot, SOUL, NewRollback(version=1), by="Bob"),
+        bot_files.versions.accept(bot_files.bot, SOUL, NewAcceptance(hash=hash_text(EDITED)), by="Ada"),
+        other.versions.rollback(bot_files.bot, SOUL, NewRollback(version=1), by="Bob"),
         return_exceptions=True,
     )
-    state = await house.versions.state(house.bot, SOUL)
+    state = await bot_files.versions.state(bot_files.bot, SOUL)
     assert state.is_accepted
-    assert EDITED in [await house.text_of(SOUL, one.number) for one in await house.all_versions(SOUL)]
+    assert EDITED in [await bot_files.text_of(SOUL, one.number) for one in await bot_files.all_versions(SOUL)]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_a_save_that_was_killed_is_finished_by_whoever_looks_next(
-    house: House, store_url: str, when: str
-):
-    data_dir = house.folders.root.parent
-    arguments = [when, store_url, str(data_dir), house.bot.model_dump_json(), EDITED]
+async def test_killed_save_is_finished_by_next_read(bot_files: BotOnDisk, store_url: str, when: str):
+    data_dir = bot_files.folders.root.parent
+    arguments = [when, store_url, str(data_dir), bot_files.bot.model_dump_json(), EDITED]
     done = await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-m", "tests.bots.versions.editor", *arguments],
@@ -83,18 +81,18 @@ async def test_a_save_that_was_killed_is_finished_by_whoever_looks_next(
         check=False,
     )
     assert done.returncode == -signal.SIGKILL
-    assert house.on_disk(SOUL) == (EDITED if when == "after" else FIRST[SOUL])
-    found = await house.versions.whole(house.bot)
-    assert (found.soul_text, found.soul_version, house.on_disk(SOUL)) == (EDITED, 2, EDITED)
-    assert await house.history(SOUL) == [(2, "Ada", "Saved and killed"), (1, "Ada", "Created")]
-    house.edit(SOUL, FIRST[SOUL])  # by hand this time, though it is what was there when the process died
-    assert (await house.versions.state(house.bot, SOUL)).is_accepted is False
-    assert house.on_disk(SOUL) == FIRST[SOUL]
+    assert bot_files.on_disk(SOUL) == (EDITED if when == "after" else FIRST[SOUL])
+    found = await bot_files.versions.bot_files(bot_files.bot)
+    assert (found.soul_text, found.soul_version, bot_files.on_disk(SOUL)) == (EDITED, 2, EDITED)
+    assert await bot_files.history(SOUL) == [(2, "Ada", "Saved and killed"), (1, "Ada", "Created")]
+    bot_files.edit(SOUL, FIRST[SOUL])  # by hand this time, though it is what was there when the process died
+    assert (await bot_files.versions.state(bot_files.bot, SOUL)).is_accepted is False
+    assert bot_files.on_disk(SOUL) == FIRST[SOUL]
 
 
-async def test_an_edit_after_a_killed_save_is_an_edit(house: House, store_url: str):
-    data_dir = house.folders.root.parent
-    arguments = ["before", store_url, str(data_dir), house.bot.model_dump_json(), EDITED]
+async def test_an_edit_after_a_killed_save_is_an_edit(bot_files: BotOnDisk, store_url: str):
+    data_dir = bot_files.folders.root.parent
+    arguments = ["before", store_url, str(data_dir), bot_files.bot.model_dump_json(), EDITED]
     await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-m", "tests.bots.versions.editor", *arguments],
@@ -102,9 +100,9 @@ async def test_an_edit_after_a_killed_save_is_an_edit(house: House, store_url: s
         check=False,
     )
     mine = soul("Knows the moon.\n")
-    house.edit(SOUL, mine)
-    state = await house.versions.state(house.bot, SOUL)
+    bot_files.edit(SOUL, mine)
+    state = await bot_files.versions.state(bot_files.bot, SOUL)
     assert (state.content, state.version, state.is_accepted) == (mine, 2, False)
-    house.edit(SOUL, FIRST[SOUL])
-    assert (await house.versions.state(house.bot, SOUL)).is_accepted is False
-    assert house.on_disk(SOUL) == FIRST[SOUL]
+    bot_files.edit(SOUL, FIRST[SOUL])
+    assert (await bot_files.versions.state(bot_files.bot, SOUL)).is_accepted is False
+    assert bot_files.on_disk(SOUL) == FIRST[SOUL]

@@ -3,7 +3,7 @@
 from playwright.sync_api import Page
 from tests.browser.gallery.scene import Area, House, Scene
 from tests.browser.gallery.words import ARABIC, EMOJI, LONG, NAMES, UNBROKEN
-from tests.support.parlour import Parlour
+from tests.support.chat_server import ChatServer
 
 ANSWER = f"""\
 A **willow** wants water; a [hornbeam](https://example.org) bears shears. {LONG}.
@@ -47,12 +47,12 @@ def furnish(house: House) -> None:
 
 
 def _talk(house: House, slug: str) -> None:
-    parlour = Parlour(house.server, house.models)
-    session_id = parlour.ask(slug, f"Which tree? {UNBROKEN}")["session_id"]
-    parlour.ask(slug, f"Something broken. {EMOJI}", session_id=session_id)
+    chat_server = ChatServer(house.server, house.models)
+    session_id = chat_server.ask(slug, f"Which tree? {UNBROKEN}")["session_id"]
+    chat_server.ask(slug, f"Something broken. {EMOJI}", session_id=session_id)
     house.made["session"] = session_id
     for _ in range(3):
-        parlour.ask(slug, "Which other tree?")
+        chat_server.ask(slug, "Which other tree?")
 
 
 def _remember(house: House, slug: str) -> None:
@@ -80,7 +80,7 @@ def _open_menu(page: Page) -> None:
 
 def _add(page: Page) -> None:
     page.get_by_role("button", name="Add").click()
-    page.get_by_label("What it should know").wait_for()
+    page.get_by_label("What the bot should know").wait_for()
 
 
 FRAME = "/bots/$slug"
@@ -89,20 +89,20 @@ CHAT = f"{FRAME}/chat/{{-$sessionId}}"
 AREA = Area(
     scenes=(
         Scene("bots", "/bots", "/bots", "Iris"),
-        Scene("new-bot", "/bots", "/bots?new=true", "A name is enough"),
+        Scene("new-bot", "/bots", "/bots?new=true", "Only a name is required"),
         Scene("bot", FRAME, "/bots/{bot}", "Iris"),
         Scene("bot-chat", CHAT, "/bots/{bot}/chat", "where do we start"),
         Scene("bot-conversation", CHAT, "/bots/{bot}/chat/{session}", "Retry"),
         Scene("bot-soul", f"{FRAME}/soul", "/bots/{bot}/soul", "SOUL.md"),
         Scene("bot-soul-version", f"{FRAME}/soul", "/bots/{bot}/soul?version=1", "SOUL.md"),
         Scene("bot-soul-difference", f"{FRAME}/soul", "/bots/{bot}/soul?version=1&with=0", "SOUL.md"),
-        Scene("bot-menu", f"{FRAME}/settings", "/bots/{bot}/settings", "Put away", _open_menu),
+        Scene("bot-menu", f"{FRAME}/settings", "/bots/{bot}/settings", "Archive and delete", _open_menu),
         Scene("bot-memory", f"{FRAME}/memory", "/bots/{bot}/memory", "Likes willows."),
         Scene("bot-new-memory", f"{FRAME}/memory", "/bots/{bot}/memory", "Likes willows.", _add),
         Scene("bot-skills", f"{FRAME}/skills", "/bots/{bot}/skills", "greeter"),
         Scene("bot-attach", f"{FRAME}/skills", "/bots/{bot}/skills", "greeter", _attach),
         Scene("bot-messages", f"{FRAME}/messages", "/bots/{bot}/messages", "#garden-talk"),
-        Scene("bot-settings", f"{FRAME}/settings", "/bots/{bot}/settings", "Put away"),
+        Scene("bot-settings", f"{FRAME}/settings", "/bots/{bot}/settings", "Archive and delete"),
     ),
     furnish=furnish,
     script=SCRIPT,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from playwright.sync_api import Page
-from tests.audits.project import make_project, spoil
+from tests.audits.git_project import make_project, spoil
 from tests.browser.gallery.scene import Area, House, Scene
 from tests.browser.gallery.telling import LINES, tell_of_run
 from tests.browser.gallery.words import LONG, UNBROKEN
@@ -115,7 +115,7 @@ AREA = Area(
     scenes=(
         Scene("runs", "/runs", "/runs", "Self-test"),
         Scene("no-run", RUN, "/runs/00000000-0000-0000-0000-000000000000", "All runs", asks=False),
-        Scene("run", RUN, "/runs/{steps}", "Runs it started"),
+        Scene("run", RUN, "/runs/{steps}", "Child runs"),
         Scene("run-gate", RUN, "/runs/{gate}", "Does this reach you?"),
         Scene("run-cancel", RUN, "/runs/{gate}", "Does this reach you?", _ask_to_cancel),
         Scene("run-log", RUN, "/runs/{log}", f"line {LINES - 1}"),

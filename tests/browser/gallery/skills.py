@@ -44,7 +44,7 @@ def _try(page: Page) -> None:
 
 
 def _test(page: Page) -> None:
-    page.get_by_role("button", name="Run the tests").click()
+    page.get_by_role("button", name="Run tests").click()
     page.get_by_text("greets Ada").wait_for()
 
 
@@ -58,16 +58,16 @@ AREA = Area(
     scenes=(
         Scene("skills", "/skills", "/skills", "greeter"),
         Scene("install-skill", "/skills", "/skills?install=true", "Drop a zip"),
-        Scene("new-skill", "/skills/_new", "/skills/_new", "Begin writing"),
+        Scene("new-skill", "/skills/_new", "/skills/_new", "Continue"),
         Scene("edit-skill", f"{FRAME}/edit", "/skills/greeter/edit", "SKILL.md"),
         Scene("edit-skill-tried", f"{FRAME}/edit", "/skills/greeter/edit", "SKILL.md", _try),
         Scene("skill", FRAME, "/skills/greeter", "Greets people"),
         Scene("skill-source", f"{FRAME}/source", "/skills/greeter/source", "SKILL.md"),
         Scene("skill-permissions", f"{FRAME}/permissions", "/skills/greeter/permissions", "api.example.com"),
-        Scene("skill-of-a-long-name", FRAME, f"/skills/{'w' * 60}", "What it is for"),
+        Scene("skill-of-a-long-name", FRAME, f"/skills/{'w' * 60}", "Description"),
         Scene("skill-run", FRAME, "/skills/greeter", "Greets people", _run),
-        Scene("skill-runs", f"{FRAME}/runs", "/skills/greeter/runs", "How it ended"),
-        Scene("skill-runs-unfolded", f"{FRAME}/runs", "/skills/greeter/runs", "How it ended", _unfold),
+        Scene("skill-runs", f"{FRAME}/runs", "/skills/greeter/runs", "Result"),
+        Scene("skill-runs-unfolded", f"{FRAME}/runs", "/skills/greeter/runs", "Result", _unfold),
         Scene("skill-tests", f"{FRAME}/tests", "/skills/greeter/tests", "greets.json"),
         Scene("skill-tested", f"{FRAME}/tests", "/skills/greeter/tests", "greets.json", _test),
     ),

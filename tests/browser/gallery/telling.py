@@ -8,7 +8,7 @@ from tests.browser.gallery.scene import House
 
 from forge.events.log import EventLog
 from forge.events.models import EventData
-from forge.store.engine import Store
+from forge.store.database import Store
 from forge.telemetry import Metrics
 
 LINES = 20_000

@@ -101,7 +101,7 @@ AREA = Area(
         Scene("workflow-run-loop", RUN, WAITING, "Approve", _open_step("Each place")),
         Scene("workflow-run-timeline", RUN, WAITING, "Approve", _look_at("Timeline")),
         Scene("workflow-run-refused", RUN, "/workflows/runs/{refused_run}", "Post the news"),
-        Scene("workflow-run-log", RUN, TOLD, "About the run", _look_at("Log")),
+        Scene("workflow-run-log", RUN, TOLD, "Run details", _look_at("Log")),
     ),
     furnish=furnish,
 )

@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
-from tests.interview.assembly.workbench import Workbench, open_workbench
+from tests.interview.assembly.bench import Workbench, open_workbench
 
-from forge.store.engine import Store
+from forge.store.database import Store
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The browser of all the other pages."""
+"""Reuse the browser fixtures of the other pages."""
 
 from tests.browser.conftest import browser, session, visit
 

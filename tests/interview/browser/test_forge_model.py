@@ -1,4 +1,4 @@
-"""Interviews in a browser that a model leads: a script plays it."""
+"""Interviews in a browser led by a scripted model."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visitor
 from tests.browser.test_accessibility import problems
-from tests.interview.browser.walking import TUTOR, begin, choose, create, question
-from tests.support.interviews import ask, interview_script, ready
+from tests.interview.browser.steps import TUTOR, begin, choose, create, question
+from tests.support.chat_server import MODEL
+from tests.support.interview_scripts import ask, interview_script, ready
 from tests.support.models import KEY, open_models
-from tests.support.parlour import MODEL
 from tests.support.server import Server
 
 pytestmark = pytest.mark.browser
@@ -38,7 +38,7 @@ HOW = ask("How should the tutor talk?", "Warm", "Dry", field="tone", phase="pers
 
 @pytest.fixture(scope="module")
 def model(server: Server) -> Iterator[None]:
-    """Chosen to ask, and without its key."""
+    """Choose the model for the role without setting its key."""
     script = interview_script([NAMES, HOW, SLOW, ready(name="Euler", tone="warm", model="default")])
     with open_models(script) as models:
         provider = {"kind": "anthropic", "base_url": models.url, "key_name": "SCRIPTED_KEY"}
@@ -49,11 +49,11 @@ def model(server: Server) -> Iterator[None]:
 
 
 def who_asks(page: Page):
-    return page.get_by_role("region", name="Who asks")
+    return page.get_by_role("region", name="Interviewer")
 
 
 @pytest.mark.usefixtures("model")
-def test_a_model_is_set_up_in_the_middle_and_takes_over(visit: Visit, server: Server):
+def test_model_set_up_during_the_interview_takes_over(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     visitor.open("/forge")
@@ -79,7 +79,7 @@ def test_a_model_is_set_up_in_the_middle_and_takes_over(visit: Visit, server: Se
 
 
 @pytest.mark.usefixtures("model")
-def test_the_models_words_appear_and_nobody_has_to_wait_for_them(visit: Visit, server: Server):
+def test_streamed_text_appears_and_can_be_cancelled(visit: Visit, server: Server):
     server.call("PUT", "/api/v1/secrets/SCRIPTED_KEY", {"value": KEY})
     visitor = visit()
     page = visitor.page

@@ -1,4 +1,4 @@
-"""Bots and skills made by interview in a browser, without any model: Forge's own questions lead there."""
+"""Interviews in a browser without a model."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.conftest import ColorScheme, Visitor, at_rest
 from tests.browser.gallery.camera import overflow
 from tests.browser.test_accessibility import everywhere, problems
-from tests.interview.browser.walking import (
+from tests.interview.browser.steps import (
     TUTOR,
     answers,
     begin,
@@ -39,7 +39,7 @@ def drafts(page: Page):
     return page.get_by_role("list", name="Drafts").get_by_role("listitem")
 
 
-def test_a_bot_is_made_by_keyboard_alone(visit: Visit, server: Server):
+def test_bot_is_created_with_the_keyboard_only(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     visitor.press("g")
@@ -72,7 +72,7 @@ def test_a_bot_is_made_by_keyboard_alone(visit: Visit, server: Server):
     assert Path(made[0]["soul_path"]).read_text().startswith("---")
 
 
-def test_what_is_agreed_on_can_be_changed_a_last_time(visit: Visit, server: Server):
+def test_settings_can_be_edited_in_the_review(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     begin(visitor)
@@ -90,9 +90,9 @@ def test_what_is_agreed_on_can_be_changed_a_last_time(visit: Visit, server: Serv
     preview.get_by_text("skills.toml", exact=True).click()
     expect(preview.get_by_role("figure")).to_contain_text("[skills.")
     page.get_by_label("Description").fill("Numbers, kindly.")
-    expect(preview).to_contain_text("from before your last change")
+    expect(preview).to_contain_text("These files do not include your last change.")
     page.get_by_label("Description").fill(TUTOR)
-    expect(preview).not_to_contain_text("from before your last change")
+    expect(preview).not_to_contain_text("These files do not include your last change.")
     create(page).click()
     page.wait_for_url(re.compile(r"/bots/euler-[^/]+/chat$"))
     slug = page.url.split("/")[-2]
@@ -102,7 +102,7 @@ def test_what_is_agreed_on_can_be_changed_a_last_time(visit: Visit, server: Serv
     assert len(server.call("GET", f"/api/v1/bots/{slug}/skills")) == had - 1
 
 
-def test_the_chat_leads_to_the_same_bot(visit: Visit):
+def test_chat_creates_the_same_bot(visit: Visit):
     visitor = visit()
     page = visitor.page
     begin(visitor)
@@ -127,7 +127,7 @@ def choose_in_chat(page: Page) -> None:
     expect(bubbles(page, "You")).to_have_count(said + 1)
 
 
-def test_wizard_and_chat_are_two_ways_through_one_interview(visit: Visit):
+def test_wizard_and_chat_share_one_session(visit: Visit):
     visitor = visit()
     page = visitor.page
     begin(visitor)
@@ -145,7 +145,7 @@ def test_wizard_and_chat_are_two_ways_through_one_interview(visit: Visit):
     expect(question(page)).to_have_text(asked)
 
 
-def test_back_to_a_step_and_forward_again(visit: Visit, server: Server):
+def test_going_back_to_a_step_and_forward_again(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     session_id = begin(visitor)
@@ -164,7 +164,7 @@ def test_back_to_a_step_and_forward_again(visit: Visit, server: Server):
     expect(question(page)).to_have_text(later)
 
 
-def test_what_is_pressed_twice_answers_once(visit: Visit, server: Server):
+def test_double_click_answers_once(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     session_id = begin(visitor)
@@ -175,7 +175,7 @@ def test_what_is_pressed_twice_answers_once(visit: Visit, server: Server):
     assert view(server, session_id)["question_count"] == 1
 
 
-def test_two_tabs_see_the_same_turn(visit: Visit, server: Server):
+def test_two_tabs_show_the_same_turn(visit: Visit, server: Server):
     first, second = visit(), visit()
     session_id = begin(first)
     second.open(f"/forge/{session_id}")
@@ -189,7 +189,7 @@ def test_two_tabs_see_the_same_turn(visit: Visit, server: Server):
         expect(visitor.page.get_by_text("This interview was discarded")).to_be_visible()
 
 
-def test_a_draft_waits_and_is_thrown_away(visit: Visit, server: Server):
+def test_draft_is_resumed_and_deleted(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     about = f"Tells {new_id()[-6:]} jokes about mathematics"
@@ -203,13 +203,13 @@ def test_a_draft_waits_and_is_thrown_away(visit: Visit, server: Server):
     assert view(server, session_id)["question_count"] == 1
     page.go_back()
     row.get_by_role("button", name="Delete").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete the draft").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete draft").click()
     expect(row).to_have_count(0)
     visitor.open(f"/forge/{session_id}")
     expect(page.get_by_role("heading", name="Not found")).to_be_visible()
 
 
-def test_a_skill_is_written_tried_and_made(visit: Visit, server: Server):
+def test_skill_is_written_tested_and_created(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     session_id = begin(visitor, "Counts the words of a text", kind="skill")
@@ -223,11 +223,11 @@ def test_a_skill_is_written_tried_and_made(visit: Visit, server: Server):
     preview = page.get_by_role("complementary", name="Preview")
     expect(preview.get_by_role("figure")).to_contain_text("forge-kind: script")
     create(page).click()
-    expect(page.get_by_role("heading", name="The skill is made")).to_be_visible()
+    expect(page.get_by_role("heading", name="The skill is created")).to_be_visible()
     made = view(server, session_id)["made"]["skill"]
     assert (Path(made["folder"]) / "SKILL.md").read_text() == made["skill_md_content"]
     page.reload()
-    expect(page.get_by_role("heading", name="The skill is made")).to_be_visible()
+    expect(page.get_by_role("heading", name="The skill is created")).to_be_visible()
     visitor.open("/settings/memory")
     entry = (
         page.get_by_role("list", name="Remembered")
@@ -238,13 +238,13 @@ def test_a_skill_is_written_tried_and_made(visit: Visit, server: Server):
     expect(entry).to_have_count(0)
 
 
-def test_several_bots_come_of_one_interview(visit: Visit, server: Server):
+def test_batch_creates_several_bots(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     session_id = begin(visitor, "A writing partner for short stories", kind="batch")
     to_review(page)
     create(page).click()
-    expect(page.get_by_role("heading", name="The bots are made")).to_be_visible()
+    expect(page.get_by_role("heading", name="Bots created")).to_be_visible()
     made = page.get_by_role("list", name="Bots").get_by_role("listitem")
     expect(made).to_have_count(3)
     bots = view(server, session_id)["made"]["bots"]
@@ -254,14 +254,14 @@ def test_several_bots_come_of_one_interview(visit: Visit, server: Server):
     page.wait_for_url(re.compile(f"/bots/{bots[1]['bot_slug']}/chat$"))
 
 
-def test_a_bot_is_changed_and_the_difference_shown_first(visit: Visit, server: Server):
+def test_reconfiguration_shows_the_diff_first(visit: Visit, server: Server):
     bot = server.call("POST", "/api/v1/bots", {"name": f"Noether {new_id()[-6:]}", "description": "Algebra."})
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{bot['slug']}/chat")
     page.get_by_role("button", name="Reconfigure with Forge").click()
     wait_for_interview(page)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(question(page)).to_have_text("What should change?")
     choose(page)
     expect(question(page)).to_have_text("How should it talk?")
@@ -279,7 +279,7 @@ def test_a_bot_is_changed_and_the_difference_shown_first(visit: Visit, server: S
     assert server.call("GET", f"/api/v1/bots/{bot['slug']}")["soul_version"] == 2
 
 
-def test_a_soul_somebody_has_already_is_used_as_it_is(visit: Visit):
+def test_existing_soul_is_used_unchanged_in_the_browser(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.open("/forge")
@@ -298,9 +298,7 @@ def test_a_soul_somebody_has_already_is_used_as_it_is(visit: Visit):
 
 
 @everywhere
-def test_what_is_opened_on_the_way_can_be_used_by_everybody(
-    visit: Visit, scheme: ColorScheme, viewport: ViewportSize
-):
+def test_opened_dialogs_are_accessible(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
     visitor = visit(scheme=scheme, viewport=viewport)
     page = visitor.page
     found: dict[str, list[str]] = {}

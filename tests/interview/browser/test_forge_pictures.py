@@ -1,4 +1,4 @@
-"""The pictures of Forge in the guides are what a browser really shows."""
+"""Take the screenshots of interviews for the guides."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,12 +7,12 @@ import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visitor
 from tests.browser.test_picture import keep
-from tests.interview.browser.walking import begin, choose, create, in_chat, to_review
+from tests.interview.browser.steps import begin, choose, create, in_chat, to_review
 
 pytestmark = pytest.mark.browser
 
 
-def test_forge_from_the_first_word_to_the_files(visit: Callable[..., Visitor], tmp_path: Path):
+def test_screenshots_of_an_interview(visit: Callable[..., Visitor], tmp_path: Path):
     visitor = visit()
     page = visitor.page
     begin(visitor, "Answers customers' questions about our bicycles")

@@ -7,7 +7,7 @@ import pytest
 from forge.errors import Invalid, NotFound
 from forge.interview.console.answers_file import MAX_BYTES, AnswersFile, read_answers
 from forge.interview.console.script import place_of
-from forge.interview.turns import QuestionOption
+from forge.interview.domain.dialogue import QuestionOption
 
 
 def read(folder: Path, text: str) -> AnswersFile:

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from forge.interview.console.show import made_page, trial_page
-from forge.interview.state import BotMade, Made
+from forge.interview.domain.state import BotMade, Made
 from forge.skills.models import Case, TrialReport
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

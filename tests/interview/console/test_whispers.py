@@ -8,13 +8,14 @@ from tests.support.server import wait_until
 
 from forge.interview.console.whispers import Whispers
 from forge.terminal.client import Client
-from forge.terminal.place import Place, Source
+from forge.terminal.location import Location, Source
 
 
 def test_it_moves():
     out = io.StringIO()
     whispers = Whispers(
-        Client(lambda: Place("http://127.0.0.1:9", "", Source.LOGIN)), Console(file=out, force_terminal=True)
+        Client(lambda: Location("http://127.0.0.1:9", "", Source.LOGIN)),
+        Console(file=out, force_terminal=True),
     )
     with whispers.shown():
         frames = wait_until(

@@ -93,7 +93,7 @@ def test_the_other_frames_have_no_problem_either(visit: Visit, server: Server, f
     page.get_by_label("Name").fill(name)
     page.get_by_label("What it does").fill("Something, when asked.")
     page.get_by_role("radio", name=frame).check()
-    page.get_by_role("button", name="Begin writing").click()
+    page.get_by_role("button", name="Continue").click()
     expect(editor(page)).to_be_visible()
     expect(page.get_by_role("region", name="Try it")).to_contain_text("Save")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -101,15 +101,13 @@ def test_the_other_frames_have_no_problem_either(visit: Visit, server: Server, f
     assert server.call("GET", f"/api/v1/skills/{name}")["problems"] == []
 
 
-def test_a_save_says_that_what_was_granted_no_longer_counts(
-    visit: Visit, server: Server, skill: dict[str, Any]
-):
+def test_save_warns_that_grants_lose_their_effect(visit: Visit, server: Server, skill: dict[str, Any]):
     body = {"grants": [{"capability": "kv"}], "folder_hash": skill["folder_hash"]}
     server.call("PUT", f"/api/v1/skills/{skill['name']}/grants", body)
     page = open_editor(visit(), skill)
     write_at_end(page, "SKILL.md", "More.")
     page.keyboard.press("Control+s")
-    expect(page.get_by_text("what you granted no longer counts")).to_be_visible()
+    expect(page.get_by_text("its grants no longer apply")).to_be_visible()
     page.get_by_role("link", name="Review").click()
     page.wait_for_url(f"{server.url}/skills/{skill['name']}/permissions")
 
@@ -120,11 +118,11 @@ def test_files_are_added_renamed_and_removed(visit: Visit, skill: dict[str, Any]
     page.get_by_role("button", name="Add a file").click()
     path = page.get_by_label("Path in the folder")
     path.fill("../outside.md")
-    expect(page.get_by_role("dialog")).to_contain_text("names, with slashes between")
+    expect(page.get_by_role("dialog")).to_contain_text("Use names separated by slashes")
     path.fill("references/a.md")
     path.press("Enter")
     write_at_end(page, "references/a.md", "A note.")
-    page.get_by_role("button", name="More about references/a.md").click()
+    page.get_by_role("button", name="Actions for references/a.md").click()
     page.get_by_role("menuitem", name="Rename").click()
     path.fill("references/b.md")
     path.press("Enter")
@@ -133,9 +131,9 @@ def test_files_are_added_renamed_and_removed(visit: Visit, skill: dict[str, Any]
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
     assert (folder / "references" / "b.md").read_text() == "A note."
     assert not (folder / "references" / "a.md").exists()
-    page.get_by_role("button", name="More about references/b.md").click()
+    page.get_by_role("button", name="Actions for references/b.md").click()
     page.get_by_role("menuitem", name="Remove").click()
-    page.get_by_role("button", name="Remove the file").click()
+    page.get_by_role("button", name="Remove file").click()
     expect(editor(page)).to_be_visible()
     page.keyboard.press("Control+s")
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
@@ -160,12 +158,12 @@ def test_whoever_typed_nothing_sees_the_folder_as_it_is(visit: Visit, server: Se
     expect(editor(page, "skill.js")).to_contain_text("theirs")
 
 
-@pytest.mark.parametrize("way", ["Save mine on top", "Take theirs"])
-def test_a_change_meanwhile_is_a_question(visit: Visit, server: Server, skill: dict[str, Any], way: str):
+@pytest.mark.parametrize("way", ["Overwrite with mine", "Use theirs"])
+def test_concurrent_change_shows_a_conflict(visit: Visit, server: Server, skill: dict[str, Any], way: str):
     page = open_editor(visit(), skill)
     write_at_end(page, "SKILL.md", "Mine.")
     change_elsewhere(server, skill, THEIRS)
-    expect(page.get_by_text("was changed while you were writing")).to_be_visible()
+    expect(page.get_by_text("was changed while you were editing")).to_be_visible()
     page.keyboard.press("Control+s")
     differing = page.get_by_role("dialog").get_by_role("list", name="Files that differ")
     expect(differing).to_contain_text("changed by you")
@@ -174,10 +172,10 @@ def test_a_change_meanwhile_is_a_question(visit: Visit, server: Server, skill: d
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
     folder = Path(skill["folder"])
-    is_mine = way == "Save mine on top"
+    is_mine = way == "Overwrite with mine"
     assert ("Mine." in (folder / "SKILL.md").read_text()) == is_mine
     assert ((folder / "skill.js").read_text() == THEIRS) != is_mine
-    expect(page.get_by_text("was changed while you were writing")).to_have_count(0)
+    expect(page.get_by_text("was changed while you were editing")).to_have_count(0)
 
 
 def test_leaving_asks_about_what_is_not_saved(visit: Visit, server: Server, skill: dict[str, Any]):
@@ -185,7 +183,7 @@ def test_leaving_asks_about_what_is_not_saved(visit: Visit, server: Server, skil
     write_at_end(page, "SKILL.md", "Unsaved.")
     page.get_by_role("link", name="Bots").click()
     expect(page.get_by_role("dialog")).to_contain_text("Leave without saving?")
-    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Go back").click()
     expect(editor(page)).to_contain_text("Unsaved.")
     page.get_by_role("link", name="Bots").click()
     page.get_by_role("button", name="Leave").click()

@@ -37,7 +37,9 @@ def skill(server: Server) -> dict[str, Any]:
 
 def row(page: Page, capability: str) -> Locator:
     return (
-        page.get_by_role("list", name="What it asks for").get_by_role("listitem").filter(has_text=capability)
+        page.get_by_role("list", name="Requested capabilities")
+        .get_by_role("listitem")
+        .filter(has_text=capability)
     )
 
 
@@ -64,12 +66,12 @@ def test_the_library_shows_what_fits_and_keeps_it_in_the_address(
     page.keyboard.type(f"{name} knows")
     expect(page.get_by_role("list", name="Skills").get_by_role("link")).to_have_count(1)
     page.get_by_label("Kind").select_option("prompt")
-    expect(page.get_by_text("No skill fits")).to_be_visible()
+    expect(page.get_by_text("No skills match")).to_be_visible()
     page.get_by_label("Kind").select_option("script")
     expect(card).to_be_visible()
     page.wait_for_url(re.compile(r"kind=script"))
     page.reload()
-    expect(page.get_by_label("Search the skills")).to_have_value(f"{name} knows")
+    expect(page.get_by_label("Search skills")).to_have_value(f"{name} knows")
     expect(page.get_by_role("list", name="Skills").get_by_role("link")).to_have_count(1)
     kv = {"grants": [{"capability": "kv"}, {"capability": "http_get"}], "folder_hash": skill["folder_hash"]}
     server.call("PUT", f"/api/v1/skills/{name}/grants", kv)
@@ -86,7 +88,7 @@ def test_a_skill_is_granted_run_and_revoked(visit: Visit, server: Server, skill:
     expect(page.get_by_text("Greeter", exact=True)).to_be_visible()
     result = run_in_drawer(page, '{"name": "Ada"}')
     expect(result).to_contain_text("refused")
-    page.get_by_role("dialog").get_by_role("link", name="Look at what it may do").click()
+    page.get_by_role("dialog").get_by_role("link", name="View permissions").click()
     page.wait_for_url(re.compile(r"/permissions$"))
 
     page.get_by_role("checkbox", name="Fetch from the web").check()
@@ -94,7 +96,7 @@ def test_a_skill_is_granted_run_and_revoked(visit: Visit, server: Server, skill:
     hosts = row(page, "http_get").get_by_label("Hosts")
     hosts.fill("no host at all")
     hosts.press("Enter")
-    expect(row(page, "http_get")).to_contain_text("A host is written like")
+    expect(row(page, "http_get")).to_contain_text("Use api.example.com")
     hosts.fill("example.org")
     hosts.press("Enter")
     page.get_by_role("button", name="Grant 2").click()
@@ -122,9 +124,7 @@ def known(server: Server, name: str) -> dict[str, Any]:
     return server.call("GET", f"/api/v1/skills/{name}")
 
 
-def test_an_edit_behind_ones_back_is_noticed_before_anything_is_granted(
-    visit: Visit, server: Server, skill: dict[str, Any]
-):
+def test_concurrent_edit_is_noticed_before_granting(visit: Visit, server: Server, skill: dict[str, Any]):
     visitor = visit()
     page, name = visitor.page, skill["name"]
     visitor.open(f"/skills/{name}/permissions")
@@ -132,7 +132,7 @@ def test_an_edit_behind_ones_back_is_noticed_before_anything_is_granted(
     with (Path(skill["folder"]) / "skill.js").open("a") as source:
         source.write("// and more\n")
     page.get_by_role("button", name="Grant 1").click()
-    expect(page.get_by_text("was edited while you looked at it")).to_be_visible()
+    expect(page.get_by_text("was edited while you were reviewing it")).to_be_visible()
     assert known(server, name)["grants"] == []
     page.get_by_role("checkbox", name="Keep notes").check()
     page.get_by_role("button", name="Grant 1").click()
@@ -141,7 +141,7 @@ def test_an_edit_behind_ones_back_is_noticed_before_anything_is_granted(
         source.write("// and still more\n")
     page.reload()
     expect(row(page, "kv").get_by_text("edited since")).to_be_visible()
-    expect(page.get_by_text("that no longer counts")).to_be_visible()
+    expect(page.get_by_text("the grants no longer apply")).to_be_visible()
 
 
 def test_the_source_is_shown_and_the_tests_run(visit: Visit, server: Server, skill: dict[str, Any]):
@@ -156,17 +156,17 @@ def test_the_source_is_shown_and_the_tests_run(visit: Visit, server: Server, ski
     files.get_by_role("link", name="icon.bin").click()
     expect(page.get_by_role("region", name="File")).to_contain_text("no text")
     page.get_by_role("link", name="Tests", exact=True).click()
-    page.get_by_role("button", name="Run the tests").click()
+    page.get_by_role("button", name="Run tests").click()
     cases = page.get_by_role("region", name="Result").get_by_role("list", name="Cases")
     expect(cases).to_contain_text("greets Ada")
     expect(cases).to_contain_text("failed")
     wish = {"grants": [{"capability": "kv"}], "folder_hash": known(server, name)["folder_hash"]}
     server.call("PUT", f"/api/v1/skills/{name}/grants", wish)
-    page.get_by_role("button", name="Run the tests").click()
+    page.get_by_role("button", name="Run tests").click()
     expect(cases).to_contain_text("passed")
 
 
-def test_a_skill_is_carried_away_and_removed(visit: Visit, skill: dict[str, Any]):
+def test_skill_is_exported_and_removed(visit: Visit, skill: dict[str, Any]):
     visitor = visit()
     page, name = visitor.page, skill["name"]
     visitor.open(f"/skills/{name}")
@@ -178,7 +178,7 @@ def test_a_skill_is_carried_away_and_removed(visit: Visit, skill: dict[str, Any]
     page.get_by_role("button", name="More").click()
     page.get_by_role("menuitem", name="Remove…").click()
     page.get_by_label(f"Type {name} to confirm").fill(name)
-    page.get_by_role("button", name="Remove the skill").click()
+    page.get_by_role("button", name="Remove skill").click()
     page.wait_for_url(re.compile(r"/skills$"))
     expect(page.get_by_role("list", name="Skills").get_by_role("link").first).to_be_visible()
     expect(page.get_by_role("list", name="Skills").get_by_role("link", name=name)).to_have_count(0)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge.errors import ForgeError, Invalid, NotFound
-from forge.skills.command_words import (
+from forge.skills.cli.arguments import (
     HerePlace,
     ListedPlace,
     bot_path,
@@ -18,8 +18,7 @@ from forge.skills.command_words import (
     read_source,
     skill_path,
 )
-from forge.skills.models import Capability, GrantWish, Scope
-from forge.skills.sources import GitSource
+from forge.skills.models import Capability, GitSource, GrantWish, Scope
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,7 @@ def test_the_home_folder_is_known():
     assert read_source("~/pdf") == HerePlace(Path.home() / "pdf")
 
 
-def test_a_bare_name_is_of_a_registry_even_when_there_is_such_a_folder(
+def test_bare_name_is_a_registry_skill_even_if_a_folder_exists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (tmp_path / "pdf").mkdir()
@@ -116,7 +115,7 @@ def test_a_value_after_a_comma_goes_on_with_the_capability_before_it():
         "HTTP_GET",
     ],
 )
-def test_a_grant_that_cannot_be_meant_is_refused(given: str):
+def test_invalid_grant_is_refused(given: str):
     with pytest.raises(Invalid) as refused:
         read_grants([given])
     assert refused.value.hint
@@ -133,7 +132,7 @@ def test_of_several_grants_of_one_capability_all_count():
     ]
 
 
-def test_capabilities_are_named_and_all_is_none_in_particular():
+def test_capability_list_accepts_names_and_all():
     assert read_capabilities("kv, http_get,kv") == [Capability.KV, Capability.HTTP_GET]
     assert read_capabilities("all") == []
     for wrong in ("", ",", "fly", "all,kv", "kv=x"):
@@ -158,5 +157,5 @@ def test_a_name_never_becomes_another_path_of_the_api(name: str):
             path(name)
 
 
-def test_a_home_that_nobody_has_is_a_name_like_any_other():
+def test_unknown_home_folder_is_an_ordinary_name():
     assert read_source("~nobody-has-this-name/skill") == HerePlace(Path("~nobody-has-this-name/skill"))

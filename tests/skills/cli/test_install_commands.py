@@ -11,7 +11,7 @@ from tests.support.repositories import make_repository
 from tests.support.server import Server
 from tests.support.terminal import Terminal, open_screen
 
-from forge.skills.packing import pack, read_folder
+from forge.skills.format.zip_archive import pack, read_folder
 
 
 def granted(forge: Terminal, name: str) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def test_what_is_said_is_granted_and_nothing_else(forge: Terminal, tmp_path: Pat
         "--json",
     )
     assert (said.code, [one["installed"] for one in said.data]) == (0, [True])
-    assert said.err == "said: It does not ask for b.example.com; granted because you said so.\n"
+    assert said.err == "said: It does not ask for b.example.com; granted as you said.\n"
     scopes = granted(forge, "said")
     assert (sorted(scopes), scopes["http_get"]["hosts"]) == (["http_get", "kv"], ["b.example.com"])
     assert forge("skill", "inspect", "said", "--json").data["tier"] == "verified"
@@ -62,7 +62,7 @@ def test_yes_grants_all_that_says_how_far(forge: Terminal, tmp_path: Path):
     assert sorted(granted(forge, "all-of-it")) == ["http_get", "kv"]
 
 
-def test_a_grant_nobody_asked_for_installs_nothing(forge: Terminal, tmp_path: Path):
+def test_grant_that_is_not_requested_installs_nothing(forge: Terminal, tmp_path: Path):
     said = forge("skill", "install", str(write_skill(tmp_path, "modest")), "--grant", "exec_command")
     assert (said.code, "modest does not ask for exec_command" in said.err) == (2, True)
     assert forge("skill", "inspect", "modest").code == 5
@@ -111,9 +111,7 @@ def test_several_sources_are_each_tried(forge: Terminal, tmp_path: Path):
     assert forge("skill", "install", str(tmp_path / "none")).code == 5
 
 
-def test_a_bare_name_is_never_a_folder_that_is_here(
-    forge: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_bare_name_is_never_a_local_folder(forge: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write_skill(tmp_path, "local-name")
     monkeypatch.chdir(tmp_path)
     said = forge("skill", "install", "local-name")
@@ -121,7 +119,7 @@ def test_a_bare_name_is_never_a_folder_that_is_here(
     assert forge("skill", "install", "./local-name").code == 0
 
 
-def test_a_folder_may_be_called_otherwise_than_the_skill_in_it(forge: Terminal, tmp_path: Path):
+def test_folder_and_skill_names_may_differ_on_install(forge: Terminal, tmp_path: Path):
     folder = write_skill(tmp_path, "real-name").rename(tmp_path / "real-name-main")
     assert forge("skill", "install", str(folder)).out == "● installed real-name 1.0.0\n"
     (folder / "SKILL.md").write_text("no front matter")
@@ -168,7 +166,7 @@ def test_a_bot_gets_loses_and_pauses_a_skill(forge: Terminal):
     assert forge("skill", "detach", "summarize", "cook").code == 5
 
 
-def test_a_bot_has_a_skill_as_is_said_and_otherwise_when_that_is_said(forge: Terminal):
+def test_attaching_again_changes_the_settings(forge: Terminal):
     assert forge("bots", "create", "Tailor").code == 0
     attach = ("skill", "attach", "summarize", "tailor")
     first = forge(*attach, "--set", "region=alpine", "--set", "tone=dry", "--only", "kv,log", "--json").data
@@ -221,7 +219,7 @@ def test_a_folder_is_sent_again(forge: Terminal, tmp_path: Path):
     assert forge("skill", "install", str(folder), str(folder)).out.endswith("\n2 unchanged.\n")
 
 
-def test_a_program_that_is_not_trusted_is_no_ready_skill(forge: Terminal, tmp_path: Path):
+def test_untrusted_program_is_not_ready(forge: Terminal, tmp_path: Path):
     folder = tmp_path / "program"
     (folder / "scripts").mkdir(parents=True)
     (folder / "SKILL.md").write_text(
@@ -231,8 +229,8 @@ def test_a_program_that_is_not_trusted_is_no_ready_skill(forge: Terminal, tmp_pa
     said = forge("skill", "install", str(folder), "--yes")
     assert (said.code, said.out) == (
         0,
-        "● installed program 0.1.0 (It is a program, and programs run at the tier local only.)\n"
-        "  If you have read it: forge skill trust program local\n",
+        "● installed program 0.1.0 (It is a program, and programs run only at the tier local.)\n"
+        "  If you have reviewed it: forge skill trust program local\n",
     )
     assert forge("skill", "trust", "program", "local", "--yes", "--json").data["state"] == "ready"
 

@@ -11,7 +11,7 @@ from tests.skills.cli.making import COUNTS, FETCHES, write_skill
 from tests.support.server import Server
 from tests.support.terminal import Terminal, open_screen
 
-from forge.skills.packing import pack, read_folder
+from forge.skills.format.zip_archive import pack, read_folder
 
 WORDS = ["--description", "Counts words. Use when somebody asks how long a text is."]
 
@@ -90,7 +90,7 @@ def test_an_input_comes_from_a_file_or_a_pipe_and_has_to_be_an_object(forge: Ter
         assert (said.code, said.out) == (2, "")
 
 
-def test_a_run_as_json_tells_everything_and_logs_go_elsewhere(forge: Terminal, tmp_path: Path):
+def test_json_run_prints_everything_and_logs_go_to_stderr(forge: Terminal, tmp_path: Path):
     install(forge, write_skill(tmp_path, "to-hear"))
     said = forge("skill", "run", "to-hear", "--input", '{"text": "x"}', "--json")
     assert (said.code, said.data["end"], said.data["output"], said.data["purpose"]) == (
@@ -116,7 +116,7 @@ def test_what_never_ran_is_told_from_what_never_was(forge: Terminal):
         assert forge("skill", "runs", "never-was", *options).code == 5
 
 
-def test_a_failing_run_says_why_and_ends_with_one(forge: Terminal, tmp_path: Path):
+def test_failing_run_prints_the_reason_and_exits_with_one(forge: Terminal, tmp_path: Path):
     install(forge, write_skill(tmp_path, "to-fail", "function run() { throw new Error('no bread'); }\n"))
     said = forge("skill", "run", "to-fail")
     assert (said.code, said.out) == (1, "")
@@ -147,12 +147,12 @@ def test_grants_add_up_and_end_with_the_folder_they_were_for(forge: Terminal, se
     scopes = {grant["capability"]: grant["scope"] for grant in found["grants"]}
     assert scopes["http_get"]["hosts"] == ["a.example.com", "b.example.com"]
     further = forge("skill", "grant", "to-reach", "http_get=evil.com", "--json")
-    assert "It does not ask for evil.com; granted because you said so." in further.err
+    assert "It does not ask for evil.com; granted as you said." in further.err
     assert (sorted(found["granted"]), found["state"]) == (["http_get", "kv"], "ready")
     with (server.data_dir / "skills" / "to-reach" / "skill.js").open("a") as file:
         file.write("// edited\n")
     page = forge("skill", "inspect", "to-reach").out
-    assert page.count("does not count: the skill was changed since") == 2
+    assert page.count("does not count: the skill changed since") == 2
     again = forge("skill", "grant", "to-reach", "kv", "--json").data
     assert (again["granted"], [grant["capability"] for grant in again["grants"]]) == (["kv"], ["kv"])
 
@@ -166,7 +166,7 @@ def test_grants_add_up_and_end_with_the_folder_they_were_for(forge: Terminal, se
         ("kv=x", "has nothing to choose"),
     ],
 )
-def test_a_grant_that_makes_no_sense_is_refused(forge: Terminal, tmp_path: Path, given: str, told: str):
+def test_grant_with_a_wrong_scope_is_refused(forge: Terminal, tmp_path: Path, given: str, told: str):
     install(forge, write_skill(tmp_path, "to-refuse", capabilities="http_get kv"), "--force")
     said = forge("skill", "grant", "to-refuse", given)
     assert (said.code, said.out, told in said.err) == (2, "", True)
@@ -187,7 +187,7 @@ def test_trust_is_raised_after_a_question_and_lowered_without(forge: Terminal, t
     assert forge("skill", "trust", "to-trust", "untrusted", "--json").data["tier"] == "untrusted"
 
 
-def test_a_failing_case_is_told_and_ends_with_one(forge: Terminal, tmp_path: Path):
+def test_failing_test_exits_with_one(forge: Terminal, tmp_path: Path):
     cases = {"right": {"heard": "right"}, "wrong": {"heard": "else"}}
     install(forge, write_skill(tmp_path, "to-test", cases=cases))
     said = forge("skill", "test", "to-test")
@@ -199,7 +199,7 @@ def test_a_failing_case_is_told_and_ends_with_one(forge: Terminal, tmp_path: Pat
 def test_a_skill_without_tests_says_so(forge: Terminal, tmp_path: Path):
     install(forge, write_skill(tmp_path, "to-believe"))
     said = forge("skill", "test", "to-believe")
-    assert (said.code, "There is no test" in said.out, said.err) == (1, True, "")
+    assert (said.code, "The skill has no tests" in said.out, said.err) == (1, True, "")
     followed = forge("skill", "test", "summarize")
     assert (followed.code, followed.out) == (0, "● passed SKILL.md\n")
 
@@ -207,7 +207,7 @@ def test_a_skill_without_tests_says_so(forge: Terminal, tmp_path: Path):
 def test_triggers_that_could_not_be_tried_did_not_pass(forge: Terminal):
     said = forge("skill", "test", "summarize", "--triggers")
     assert (said.code, said.out) == (1, "● passed SKILL.md\n")
-    assert said.err.startswith("Whether a model picks it is not known: There is no key")
+    assert said.err.startswith("The triggers were not tested: There is no key")
 
 
 def test_a_folder_is_validated_before_it_is_installed(forge: Terminal, tmp_path: Path):
@@ -273,7 +273,7 @@ def test_a_skill_is_exported_and_comes_back_as_it_was(
     assert forge("skill", "inspect", "to-carry", "--json").data["folder_hash"] == before["folder_hash"]
 
 
-def test_a_removal_is_asked_about(server: Server, forge: Terminal):
+def test_removal_asks_for_confirmation(server: Server, forge: Terminal):
     make(forge, "to-go")
     nobody = forge("skill", "remove", "to-go", stdin="y\n")
     assert (nobody.code, "Remove to-go?" in nobody.err, "--yes" in nobody.err) == (2, True, True)
@@ -284,15 +284,15 @@ def test_a_removal_is_asked_about(server: Server, forge: Terminal):
     assert forge("skill", "remove", "to-go", "--yes", "--json").data["name"] == "to-go"
     assert forge("skill", "remove", "to-go", "--yes").code == 5
     stays = forge("skill", "remove", "summarize", "--yes")
-    assert (stays.code, "came with Forge, and stays" in stays.err) == (6, True)
+    assert (stays.code, "comes with Forge and cannot be removed" in stays.err) == (6, True)
 
 
-def test_a_bot_that_cannot_use_a_skill_is_told_why(forge: Terminal):
+def test_unusable_skill_of_a_bot_shows_the_reason(forge: Terminal):
     make(forge, "to-pin", "--kind", "script")
     forge("bots", "create", "Pinned")
     assert "does not have the skill" in forge("skill", "run", "to-pin", "--as", "pinned").err
     said = forge("skill", "attach", "to-pin", "pinned", "--version", "^9")
-    why = "skills.toml wants the version ^9, and the library has 0.1.0."
+    why = "skills.toml requires version ^9, but the library has 0.1.0."
     assert (said.code, said.err) == (0, f"It cannot use it yet: {why}\n")
     assert why in forge("skill", "run", "to-pin", "--as", "pinned").err
     forge("skill", "disable", "to-pin", "pinned")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from forge.errors import Invalid, NotFound, TooLarge
-from forge.skills import packing
-from forge.skills.packing import pack, read_folder
+from forge.skills.format import zip_archive
+from forge.skills.format.zip_archive import pack, read_folder
 
 
 def unpacked(data: bytes) -> dict[str, bytes]:
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def test_a_folder_comes_out_of_the_archive_as_it_was(folder: Path):
+def test_packed_folder_unpacks_unchanged(folder: Path):
     files = read_folder(folder).files
     assert files == {"SKILL.md": b"---\nname: word-count\n---\n", "tests/one.json": b"\x00\xff"}
     assert unpacked(pack(files)) == files
@@ -50,7 +50,7 @@ def test_what_never_belongs_to_a_skill_stays_behind(folder: Path, name: str, bel
     assert read_folder(folder).files == before
 
 
-def test_no_link_is_followed_and_each_is_told(folder: Path, tmp_path: Path):
+def test_links_are_reported_and_not_followed(folder: Path, tmp_path: Path):
     before = read_folder(folder).files
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "key").write_text("secret")
@@ -64,21 +64,21 @@ def test_no_link_is_followed_and_each_is_told(folder: Path, tmp_path: Path):
     assert found.left_out == ["gone", "inside", "key", "pipe", "tests/private"]
 
 
-def test_a_folder_that_was_named_by_mistake_is_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(packing, "MAX_BYTES", 10)
+def test_too_large_folder_is_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(zip_archive, "MAX_BYTES", 10)
     with pytest.raises(TooLarge, match="word-count has more than"):
         read_folder(folder)
 
 
 def test_too_many_files_are_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(packing, "MAX_FILES", 1)
+    monkeypatch.setattr(zip_archive, "MAX_FILES", 1)
     with pytest.raises(TooLarge):
         read_folder(folder)
 
 
-def test_a_name_that_is_no_text_is_refused(folder: Path):
+def test_file_name_that_is_not_utf8_is_refused(folder: Path):
     (Path(os.fsdecode(os.fsencode(folder) + b"/\xff.md"))).write_text("x")
-    with pytest.raises(Invalid, match="is not text in UTF-8"):
+    with pytest.raises(Invalid, match="is not valid UTF-8"):
         read_folder(folder)
 
 

@@ -4,9 +4,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from forge.skills.command_words import read_grants
+from forge.skills.cli.arguments import read_grants
+from forge.skills.cli.grants import Consent, decide, tell_beyond
 from forge.skills.models import Capability, GrantWish, Scope, SkillKind
-from forge.skills.review import Consent, decide, tell_beyond
 from forge.skills.views import AskedView
 
 HOSTS = Scope(hosts=["api.example.com"])
@@ -48,7 +48,7 @@ def answered(lines: str, until_now: list[GrantWish] | None = None) -> tuple[list
     return decided, result.stderr
 
 
-def test_each_is_asked_about_and_silence_is_no():
+def test_default_answer_grants_nothing():
     decided, asked = answered("\n\n\n")
     assert decided == []
     for ask in ASKS:
@@ -58,7 +58,7 @@ def test_each_is_asked_about_and_silence_is_no():
     assert asked.count("Without it the skill cannot run.") == 1
 
 
-def test_a_yes_grants_as_far_as_was_asked_for():
+def test_yes_grants_the_requested_scopes():
     assert answered("y\nn\ny\n")[0] == [
         GrantWish(capability=Capability.HTTP_GET, scope=HOSTS),
         GrantWish(capability=Capability.KV),
@@ -70,7 +70,7 @@ def test_how_far_is_asked_where_the_skill_does_not_say():
     assert decided == [GrantWish(capability=Capability.GET_SECRET, scope=Scope(names=["KEY", "OTHER"]))]
     assert asked.count("Which secrets, with blanks between?") == 2
     decided, asked = answered("n\ny\n\nn\n")
-    assert (decided, "Nothing is named, so it is not granted." in asked) == ([], True)
+    assert (decided, "Nothing is named: not granted." in asked) == ([], True)
 
 
 def test_what_was_granted_until_now_is_said_and_asked_again():
@@ -141,5 +141,5 @@ def test_what_goes_further_than_the_skill_asks_is_said(
     asks: list[AskedView], said: str, beyond: str, capsys: pytest.CaptureFixture[str]
 ):
     tell_beyond("it", read_grants([said]), asks)
-    told = f"it: It does not ask for {beyond}; granted because you said so.\n" if beyond else ""
+    told = f"it: It does not ask for {beyond}; granted as you said.\n" if beyond else ""
     assert capsys.readouterr() == ("", told)

@@ -7,10 +7,7 @@ import pytest
 from pydantic import JsonValue
 from rich.console import Console, RenderableType
 
-from forge.skills.execution import RunEnd
-from forge.skills.installing.views import Installed, Registry, RegistryEntry, StagedSkill
-from forge.skills.models import Capability, Case, Grant, Manifest, Scope, SkillKind, SkillProblem, Tier
-from forge.skills.show import (
+from forge.skills.cli.views import (
     case_line,
     entries_table,
     installed_line,
@@ -24,13 +21,23 @@ from forge.skills.show import (
     staged_page,
     staged_table,
 )
-from forge.skills.sources import (
+from forge.skills.execution import RunEnd
+from forge.skills.installation.views import Installed, Registry, RegistryEntry, StagedSkill
+from forge.skills.models import (
+    Capability,
+    Case,
     FolderSource,
     GitSource,
+    Grant,
+    Manifest,
     Origin,
     OwnSource,
     RegistrySource,
+    Scope,
+    SkillKind,
+    SkillProblem,
     StarterSource,
+    Tier,
     ZipSource,
 )
 from forge.skills.views import (
@@ -105,16 +112,16 @@ DETAIL = SkillDetail(
 )
 
 
-def test_a_page_tells_what_is_granted_how_far_and_whether_it_counts():
+def test_page_shows_grants_with_scope_and_effect():
     page = drawn(skill_page(DETAIL))
     assert "● http_get (api.example.com): granted for api.example.com by Ada" in page
     assert "● kv from base: granted by Ada" in page
-    assert "does not count: the skill was changed since" in page
+    assert "does not count: the skill changed since" in page
     assert "● log: not granted" in page
-    assert "● read_env: granted, and not asked for any more" in page
+    assert "● read_env: granted, but no longer asked for" in page
 
 
-def test_a_page_tells_limits_relations_files_and_problems():
+def test_page_shows_limits_relations_files_and_problems():
     page = drawn(skill_page(DETAIL))
     for told in (
         "16 MB, 10 s, 20,000,000,000 instructions",
@@ -242,7 +249,7 @@ def test_where_a_skill_came_from_is_told_as_it_can_be_typed(source: Origin, told
         (SkillKind.PROMPT, {"text": "# Notes\n\nShort."}, "# Notes\n\nShort."),
     ],
 )
-def test_a_result_is_a_text_as_it_is_and_all_else_as_json(kind: SkillKind, output: JsonValue, told: str):
+def test_text_result_is_printed_as_is_and_others_as_json(kind: SkillKind, output: JsonValue, told: str):
     ran = SkillRan(
         id="1",
         skill="a",

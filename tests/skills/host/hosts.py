@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.errors import NotFound
 from forge.outgoing.client import Outgoing
-from forge.sandbox.choice import Sandboxes
+from forge.sandbox.sandboxes import Sandboxes
 from forge.skills.execution import HostError, HostRefusal
-from forge.skills.host.host import Host, HostParts, Invocation
+from forge.skills.host.host import Host, HostServices, Invocation
 from forge.skills.models import Capability, Scope
-from forge.store.engine import Store
+from forge.store.database import Store
 
 SECRETS = {
     "WEATHER_KEY": "s3cret/with+odd=signs",
@@ -31,11 +31,11 @@ async def secret(name: str) -> SecretStr:
     return SecretStr(SECRETS[name])
 
 
-def parts_for(folder: Path, database: Store | None = None, **changed: Any) -> HostParts:
+def parts_for(folder: Path, database: Store | None = None, **changed: Any) -> HostServices:
     """`folder` holds the data directory."""
     data = folder / "data"
     data.mkdir(exist_ok=True)
-    parts = HostParts(
+    parts = HostServices(
         outgoing=Outgoing(),
         database=database or Store(f"sqlite:///{folder}/never-opened.db"),
         secret=secret,
@@ -53,7 +53,7 @@ def parts_for(folder: Path, database: Store | None = None, **changed: Any) -> Ho
 
 
 def host_for(
-    parts: HostParts,
+    parts: HostServices,
     allowed: Mapping[Capability, Scope],
     *,
     seconds: float = PATIENCE_S,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from tests.skills.host.hosts import error_of, host_for, parts_for
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
-from forge.sandbox.choice import Sandboxes
+from forge.sandbox.sandboxes import Sandboxes
 from forge.skills.host.host import Host
 from forge.skills.models import Capability, Scope
 
@@ -36,7 +36,7 @@ async def test_a_program_runs_in_the_skills_folder_with_its_input(tmp_path: Path
 async def test_only_programs_that_were_named_are_started(tmp_path: Path, sandboxes: Sandboxes):
     host = host_with(tmp_path, sandboxes, "cat")
     for program in ("sh", "/bin/cat", "./cat", "../cat", "cat ", "", "exec"):
-        assert "is not among the programs" in await error_of(host, "exec", argv=[program])
+        assert "is not a granted program" in await error_of(host, "exec", argv=[program])
     assert not (tmp_path / OWN).exists()
 
 
@@ -76,15 +76,15 @@ async def test_its_folder_does_not_grow_without_end(tmp_path: Path, sandboxes: S
     assert "is full" in await error_of(host_with(tmp_path, sandboxes, "true"), "exec", argv=["true"])
 
 
-async def test_a_program_that_is_not_there_is_told(tmp_path: Path, sandboxes: Sandboxes):
+async def test_missing_program_is_reported(tmp_path: Path, sandboxes: Sandboxes):
     host = host_with(tmp_path, sandboxes, "no-such-program")
-    assert "not on the server" in await error_of(host, "exec", argv=["no-such-program"])
+    assert "not installed on the server" in await error_of(host, "exec", argv=["no-such-program"])
     given = await host.call("exec", {"argv": ["no-such-program"], "input": "x"})
     assert isinstance(given, dict)
     assert given["exit_code"] == 127
 
 
-async def test_a_program_that_cannot_be_started_tells_why(tmp_path: Path, sandboxes: Sandboxes):
+async def test_program_that_cannot_start_reports_the_reason(tmp_path: Path, sandboxes: Sandboxes):
     host = host_with(tmp_path, sandboxes, "true")
     told = await error_of(host, "exec", argv=["true", *["x" * 99_999] * 30])
     assert "Argument list too long" in told and "not on the server" not in told

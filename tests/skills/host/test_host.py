@@ -19,7 +19,7 @@ from tests.skills.host.hosts import (
 )
 
 from forge.skills.execution import HostError, LogLine
-from forge.skills.host.hiding import Hidden
+from forge.skills.host.secret_mask import SecretMask
 from forge.skills.models import Capability, Scope
 from forge.telemetry.redaction import MASK
 
@@ -99,7 +99,7 @@ async def test_what_is_called_wrongly_is_an_error_the_skill_may_catch(
     assert await error_of(host, op, **args)
 
 
-async def test_a_skill_is_told_who_it_is(tmp_path: Path):
+async def test_context_describes_the_invocation(tmp_path: Path):
     host = host_for(parts_for(tmp_path), {}, invocation=replace(INVOCATION, bot_id="bot-1"))
     assert await host.call("context", {}) == {
         "skill": "weather",
@@ -126,7 +126,7 @@ async def test_lines_are_kept_without_a_grant_up_to_a_number(tmp_path: Path):
     assert host.used == {Capability.LOG: 1503}
 
 
-async def test_a_secret_is_given_and_never_written_down(tmp_path: Path):
+async def test_secret_is_passed_and_never_stored(tmp_path: Path):
     host = host_for(parts_for(tmp_path), {Capability.GET_SECRET: Scope(names=["WEATHER_KEY", "PEM", "GONE"])})
     await host.call("log", {"message": f"early {KEY}"})
     assert await host.call("secret", {"name": "WEATHER_KEY"}) == KEY
@@ -140,7 +140,7 @@ async def test_a_secret_is_given_and_never_written_down(tmp_path: Path):
     assert await error_of(host, KEY) == f"There is no operation '{MASK}'."
     assert KEY not in await error_of(host, "secret", name=KEY)
     assert KEY not in await refusal_of(host, "env", name=KEY)
-    assert host.hide(f"failed with {KEY}!") == f"failed with {MASK}!"
+    assert host.mask(f"failed with {KEY}!") == f"failed with {MASK}!"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ async def test_a_secret_is_given_and_never_written_down(tmp_path: Path):
         ("file.read", Capability.READ_FILE, {"path": "/a;reboot"}),
     ],
 )
-async def test_no_name_gets_into_the_line_somebody_is_told_to_type(
+async def test_names_are_quoted_in_the_suggested_command(
     tmp_path: Path, op: str, capability: Capability, args: dict[str, Any]
 ):
     parts = parts_for(tmp_path)
@@ -212,11 +212,11 @@ async def test_memories_are_those_of_the_bot_it_runs_for(tmp_path: Path):
     assert await host.call("memory", {"query": "pets", "limit": 2}) == ["account-1 bot-1 pets", "likes tea"]
 
 
-async def test_a_run_may_not_ask_for_ever(tmp_path: Path):
+async def test_number_of_host_calls_is_limited(tmp_path: Path):
     host = host_for(parts_for(tmp_path), {})
     for _ in range(1000):
         await host.call("context", {})
-    assert "1,000 times" in await error_of(host, "context")
+    assert "limited to 1,000 host calls" in await error_of(host, "context")
     await host.call("log", {"message": "still heard"})
     assert host.logs[-1].message == "still heard"
 
@@ -237,7 +237,7 @@ async def test_a_call_takes_no_longer_than_the_run(tmp_path: Path):
 
 
 def test_what_is_hidden_may_be_anything():
-    hidden = Hidden()
+    hidden = SecretMask()
     hidden.add("")
     assert hidden("nothing is masked") == "nothing is masked"
     hidden.add("ab")

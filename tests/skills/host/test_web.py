@@ -88,7 +88,7 @@ async def test_a_redirect_does_not_lead_past_the_grant(tmp_path: Path):
     async with serving(plain()) as last, serving(redirect(last.url)) as first:
         grants = {Capability.HTTP_GET: Scope(hosts=[first.place])}
         host = host_with(tmp_path, grants, first.place, last.place)
-        assert f"{last.place} is not among the hosts" in await error_of(host, "http", url=first.url)
+        assert f"{last.place} is not a granted host" in await error_of(host, "http", url=first.url)
         assert last.asked == []
         grants = {Capability.HTTP_GET: Scope(hosts=[first.place, last.place])}
         given = await host_with(tmp_path, grants, first.place, last.place).call("http", {"url": first.url})
@@ -99,7 +99,7 @@ async def test_a_redirect_does_not_lead_past_the_grant(tmp_path: Path):
 async def test_a_grant_for_all_public_hosts_does_not_reach_our_own_network(tmp_path: Path):
     async with serving(plain()) as served:
         grants = {Capability.HTTP_GET: Scope(hosts=["*", f"*:{served.port}"])}
-        assert "not public" in await error_of(
+        assert "not on the public internet" in await error_of(
             host_with(tmp_path, grants, served.place), "http", url=served.url
         )
         named = {Capability.HTTP_GET: Scope(hosts=[served.place])}
@@ -118,4 +118,4 @@ async def test_what_goes_wrong_is_an_error_the_skill_may_catch(tmp_path: Path):
         "",
     ):
         assert await error_of(host, "http", url=url)
-    assert "leave it out" in await error_of(host, "http", url="http://a.example/", headers={"Host": "b"})
+    assert "omit it" in await error_of(host, "http", url="http://a.example/", headers={"Host": "b"})

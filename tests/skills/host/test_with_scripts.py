@@ -12,8 +12,8 @@ from tests.skills.host.hosts import INVOCATION, host_for, parts_for, remembering
 from forge.outgoing.client import Outgoing
 from forge.skills.execution import LIMITS, Language, Program, RunEnd
 from forge.skills.models import Capability, Scope, Tier
-from forge.skills.wasm.crew import Crew
-from forge.store.engine import Store
+from forge.skills.wasm.worker_pool import WorkerPool
+from forge.store.database import Store
 
 JS = b"""
 function run(input) {
@@ -58,14 +58,14 @@ CATCHING = {
 
 
 @pytest.fixture(scope="module")
-async def crew(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Crew]:
-    async with Crew(tmp_path_factory.mktemp("crew"), size=1) as crew:
-        yield crew
+async def pool(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[WorkerPool]:
+    async with WorkerPool(tmp_path_factory.mktemp("pool"), size=1) as pool:
+        yield pool
 
 
 @pytest.mark.parametrize(("language", "source"), [(Language.JS, JS), (Language.PY, PY)])
 async def test_a_script_gets_what_it_was_granted(
-    crew: Crew, tmp_path: Path, store: Store, language: Language, source: bytes
+    pool: WorkerPool, tmp_path: Path, store: Store, language: Language, source: bytes
 ):
     async with serving(plain(b'{"rain": true}', "201 Created")) as served:
         parts = parts_for(tmp_path, store, outgoing=Outgoing((served.place,)), recall=remembering())
@@ -80,7 +80,7 @@ async def test_a_script_gets_what_it_was_granted(
         host = host_for(parts, allowed, invocation=replace(INVOCATION, bot_id="bot-1"))
         given = json.dumps({"url": served.url})
         limits = LIMITS[Tier.LOCAL]
-        ended = await crew.run(Program(language, source), given, limits, host.call, invocation="run-1")
+        ended = await pool.run(Program(language, source), given, limits, host.call, invocation="run-1")
     assert (ended.end, ended.output) == (
         RunEnd.DONE,
         [
@@ -94,9 +94,9 @@ async def test_a_script_gets_what_it_was_granted(
 
 
 @pytest.mark.parametrize("language", CATCHING)
-async def test_a_script_cannot_catch_a_refusal(crew: Crew, tmp_path: Path, language: Language):
+async def test_a_script_cannot_catch_a_refusal(pool: WorkerPool, tmp_path: Path, language: Language):
     host = host_for(parts_for(tmp_path), {})
     program = Program(language, CATCHING[language])
-    ended = await crew.run(program, "{}", LIMITS[Tier.UNTRUSTED], host.call, invocation="run-1")
+    ended = await pool.run(program, "{}", LIMITS[Tier.UNTRUSTED], host.call, invocation="run-1")
     assert ended.end is RunEnd.REFUSED
     assert ended.error.endswith("forge skill grant weather kv")

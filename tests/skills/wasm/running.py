@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from forge.skills.execution import Ended, HostError, HostRefusal, Language, Program, RunLimits
-from forge.skills.wasm.crew import Crew
+from forge.skills.execution import HostError, HostRefusal, Language, Program, RunLimits, RunOutcome
+from forge.skills.wasm.worker_pool import WorkerPool
 
 MB = 1 << 20
 LIMITS = RunLimits(16 * MB, 20_000_000_000, 10.0)
@@ -36,16 +36,16 @@ async def never(op: str, args: dict[str, Any]) -> None:
 
 
 async def run(
-    crew: Crew,
+    pool: WorkerPool,
     source: str | bytes,
     language: Language = Language.JS,
     *,
     input_json: str = "{}",
     limits: RunLimits = LIMITS,
     host: Any = None,
-) -> Ended:
+) -> RunOutcome:
     given = source.encode() if isinstance(source, str) else source
-    return await crew.run(
+    return await pool.run(
         Program(language, given), input_json, limits, host or Host({"log": None}), invocation="test"
     )
 

@@ -6,9 +6,9 @@ import pytest
 import wasmtime
 from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, run
 
-from forge.skills.execution import Ended, HostError, Language, RunEnd, RunLimits
+from forge.skills.execution import HostError, Language, RunEnd, RunLimits, RunOutcome
 from forge.skills.wasm import compiled
-from forge.skills.wasm.crew import Crew
+from forge.skills.wasm.worker_pool import WorkerPool
 
 ENTRY = '(func (export "run") (param "input" string) (result (result string (error string)))'
 LIFT = f'{ENTRY} (canon lift (core func $m "run") (memory (core memory $m "memory")) (realloc (core func $m "realloc"))))'
@@ -70,35 +70,35 @@ ASKING = bytes(
 
 
 async def run_wasm(
-    crew: Crew, source: bytes, *, limits: RunLimits = LIMITS, host: Host | None = None
-) -> Ended:
-    return await run(crew, source, Language.WASM, input_json='{"a": "é"}', limits=limits, host=host)
+    pool: WorkerPool, source: bytes, *, limits: RunLimits = LIMITS, host: Host | None = None
+) -> RunOutcome:
+    return await run(pool, source, Language.WASM, input_json='{"a": "é"}', limits=limits, host=host)
 
 
 async def test_a_component_runs_where_a_script_ran_before_anything_was_compiled(tmp_path: Path):
-    async with Crew(tmp_path / "cache", size=1) as crew:
-        assert (await run(crew, "function run() { return 1 }")).output == 1
-        assert (await run_wasm(crew, ECHO)).end is RunEnd.DONE
+    async with WorkerPool(tmp_path / "cache", size=1) as pool:
+        assert (await run(pool, "function run() { return 1 }")).output == 1
+        assert (await run_wasm(pool, ECHO)).end is RunEnd.DONE
 
 
-async def test_a_component_is_given_json_and_gives_json(crew: Crew):
-    assert await crew.check(ECHO) is None
-    ended = await run_wasm(crew, ECHO)
+async def test_component_takes_and_returns_json(pool: WorkerPool):
+    assert await pool.check(ECHO) is None
+    ended = await run_wasm(pool, ECHO)
     assert (ended.end, ended.output) == (RunEnd.DONE, {"a": "é"})
 
 
-async def test_an_error_is_told_in_its_own_words(crew: Crew):
-    ended = await run_wasm(crew, component(GIVE.format(tag=1)))
+async def test_error_message_of_the_skill_is_kept(pool: WorkerPool):
+    ended = await run_wasm(pool, component(GIVE.format(tag=1)))
     assert (ended.end, ended.error) == (RunEnd.RAISED, '{"a": "é"}')
 
 
-async def test_it_asks_the_host_as_scripts_do(crew: Crew):
+async def test_it_asks_the_host_as_scripts_do(pool: WorkerPool):
     host = Host({"kv.get": {"found": True}})
-    ended = await run_wasm(crew, ASKING, host=host)
+    ended = await run_wasm(pool, ASKING, host=host)
     assert (ended.output, host.asked) == ({"found": True}, [("kv.get", {"a": "é"})])
-    refused = await run_wasm(crew, ASKING, host=Host())
+    refused = await run_wasm(pool, ASKING, host=Host())
     assert (refused.end, refused.error) == (RunEnd.REFUSED, "kv.get was not granted")
-    missing = await run_wasm(crew, ASKING, host=Host({"kv.get": HostError("not there")}))
+    missing = await run_wasm(pool, ASKING, host=Host({"kv.get": HostError("not there")}))
     assert (missing.end, missing.error) == (RunEnd.RAISED, "not there")
 
 
@@ -109,10 +109,10 @@ NO_JSON = {
 
 
 @pytest.mark.parametrize("change", NO_JSON.values(), ids=NO_JSON.keys())
-async def test_what_is_no_json_does_not_come_out(crew: Crew, change: str):
+async def test_what_is_no_json_does_not_come_out(pool: WorkerPool, change: str):
     stored = GIVE.format(tag=0).rsplit("(i32.const 16)", 1)[0]
     source = component(f"{stored} {change} (i32.const 16)", more='(data (i32.const 512) "1e999")')
-    ended = await run_wasm(crew, source)
+    ended = await run_wasm(pool, source)
     assert (ended.end, ended.output) == (RunEnd.OUTPUT, None)
 
 
@@ -132,34 +132,34 @@ ENDS = {
 
 
 @pytest.mark.parametrize(("source", "end"), ENDS.values(), ids=ENDS.keys())
-async def test_each_way_to_fail_is_an_end(crew: Crew, source: bytes, end: RunEnd):
-    ended = await run_wasm(crew, source, limits=RunLimits(16 * MB, 100_000_000, 30.0))
+async def test_each_way_to_fail_is_an_end(pool: WorkerPool, source: bytes, end: RunEnd):
+    ended = await run_wasm(pool, source, limits=RunLimits(16 * MB, 100_000_000, 30.0))
     assert ended.end is end
     assert ended.error
-    assert (await run_wasm(crew, ECHO)).end is RunEnd.DONE
+    assert (await run_wasm(pool, ECHO)).end is RunEnd.DONE
 
 
-async def test_memory_cannot_grow_beyond_the_limit(crew: Crew):
+async def test_memory_cannot_grow_beyond_the_limit(pool: WorkerPool):
     grows = "(if (i32.eq (memory.grow (i32.const 400)) (i32.const -1)) (then unreachable))" + GIVE.format(
         tag=0
     )
-    assert (await run_wasm(crew, component(grows))).end is RunEnd.RAISED
+    assert (await run_wasm(pool, component(grows))).end is RunEnd.RAISED
     assert (
-        await run_wasm(crew, component(grows), limits=RunLimits(64 * MB, LIMITS.fuel, 10.0))
+        await run_wasm(pool, component(grows), limits=RunLimits(64 * MB, LIMITS.fuel, 10.0))
     ).end is RunEnd.DONE
 
 
-async def test_memory_it_wants_from_the_start_counts_as_well(crew: Crew):
+async def test_memory_it_wants_from_the_start_counts_as_well(pool: WorkerPool):
     source = component(GIVE.format(tag=0), memory='(memory (export "memory") 1000)')
-    assert await crew.check(source) is None
-    assert (await run_wasm(crew, source)).end is RunEnd.MEMORY
-    assert (await run_wasm(crew, source, limits=RunLimits(64 * MB, LIMITS.fuel, 10.0))).end is RunEnd.DONE
+    assert await pool.check(source) is None
+    assert (await run_wasm(pool, source)).end is RunEnd.MEMORY
+    assert (await run_wasm(pool, source, limits=RunLimits(64 * MB, LIMITS.fuel, 10.0))).end is RunEnd.DONE
 
 
-async def test_a_component_that_loops_while_it_is_put_together_is_stopped(crew: Crew):
+async def test_a_component_that_loops_while_it_is_put_together_is_stopped(pool: WorkerPool):
     source = component(GIVE.format(tag=0), more="(func $s (loop $l (br $l))) (start $s)")
-    assert "cannot be put together" in str(await crew.check(source))
-    ended = await run_wasm(crew, source, limits=SHORT)
+    assert "cannot be instantiated" in str(await pool.check(source))
+    ended = await run_wasm(pool, source, limits=SHORT)
     assert ended.end is RunEnd.UNUSABLE
 
 
@@ -172,11 +172,11 @@ def importing(name: str, what: str = "(instance)") -> bytes:
 
 
 UNUSABLE = {
-    "no WebAssembly": (b"#!/bin/sh\n", "It is no WebAssembly."),
-    "nothing": (b"", "It is no WebAssembly."),
-    "broken": (b"\0asm\x0d\0\1\0garbage", "It is no component that can be compiled"),
-    "cut off": (ECHO[: len(ECHO) // 2], "It is no component that can be compiled"),
-    "a module": (foreign('(module (func (export "run")))'), "It is no component that can be compiled"),
+    "no WebAssembly": (b"#!/bin/sh\n", "It is not a WebAssembly file."),
+    "nothing": (b"", "It is not a WebAssembly file."),
+    "broken": (b"\0asm\x0d\0\1\0garbage", "It is not a valid component"),
+    "cut off": (ECHO[: len(ECHO) // 2], "It is not a valid component"),
+    "a module": (foreign('(module (func (export "run")))'), "It is not a valid component"),
     "no run": (foreign("(component)"), "It does not export run"),
     "another run": (
         foreign('(component (core module $M (func (export "run"))) (core instance $m (instantiate $M))'
@@ -197,48 +197,46 @@ UNUSABLE = {
     ),
     "two memories": (
         component(GIVE.format(tag=0), more="(memory $second 1)"),
-        "It cannot be put together: resource limit exceeded: memory count too high at 2",
+        "It cannot be instantiated: resource limit exceeded: memory count too high at 2",
     ),
     "too many instances": (
         component(GIVE.format(tag=0), before="(core module $E)" + "(core instance (instantiate $E))" * 300),
-        "It cannot be put together",
+        "It cannot be instantiated",
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("source", "told"), UNUSABLE.values(), ids=UNUSABLE.keys())
-async def test_what_cannot_be_a_skill_is_told_with_its_reason(crew: Crew, source: bytes, told: str):
-    problem = await crew.check(source)
+async def test_invalid_component_is_rejected_with_the_reason(pool: WorkerPool, source: bytes, told: str):
+    problem = await pool.check(source)
     assert problem is not None
     assert problem.startswith(told)
-    ended = await run_wasm(crew, source)
+    ended = await run_wasm(pool, source)
     assert (ended.end, ended.error) == (RunEnd.UNUSABLE, problem)
 
 
-async def test_a_component_may_have_no_more_than_sixteen_megabytes(crew: Crew):
+async def test_a_component_may_have_no_more_than_sixteen_megabytes(pool: WorkerPool):
     padded = ECHO + b"\0" * (16 * MB)
-    assert await crew.check(padded) == "It has more than 16 MB."
-    assert (await run_wasm(crew, padded)).end is RunEnd.UNUSABLE
+    assert await pool.check(padded) == "It is larger than 16 MB."
+    assert (await run_wasm(pool, padded)).end is RunEnd.UNUSABLE
 
 
-async def test_wasi_without_anything_in_it_is_harmless(crew: Crew):
+async def test_wasi_without_anything_in_it_is_harmless(pool: WorkerPool):
     before = """
     (import "wasi:cli/environment@0.2.0" (instance (export "get-environment"
       (func (result (list (tuple string string)))))))
     (import "wasi:random/random@0.2.0" (instance (export "get-random-u64" (func (result u64)))))
     """
     source = component(GIVE.format(tag=0), before=before)
-    assert await crew.check(source) is None
-    assert (await run_wasm(crew, source)).end is RunEnd.DONE
+    assert await pool.check(source) is None
+    assert (await run_wasm(pool, source)).end is RunEnd.DONE
 
 
-async def test_a_component_made_to_keep_the_compiler_busy_is_given_up_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_component_that_compiles_too_long_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(compiled, "COMPILE_S", 1.0)
     branch = "(if (local.get 0) (then (local.set 0 (i32.add (local.get 0) (i32.const 1)))))"
     bomb = component(branch * 30_000 + GIVE.format(tag=0))
-    async with Crew(tmp_path / "cache") as crew:
-        assert await crew.check(bomb) == "It takes longer than 1 seconds to compile."
+    async with WorkerPool(tmp_path / "cache") as pool:
+        assert await pool.check(bomb) == "Compiling takes longer than 1 seconds."
         assert list((tmp_path / "cache").iterdir()) == []
-        assert (await run(crew, "function run() { return 1 }")).output == 1
+        assert (await run(pool, "function run() { return 1 }")).output == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge.sandbox.landlock import landlock_abi
+from forge.sandbox.backends.landlock import landlock_abi
 
 PROBE = """
 import json, os, socket, sys, threading
@@ -77,7 +77,7 @@ def test_who_gets_out_finds_an_empty_room(tmp_path: Path):
     assert [name for name in expected if told[name] is not True] == []
 
 
-def test_a_worker_stands_on_little(tmp_path: Path):
+def test_worker_imports_only_the_engine_and_the_standard_library(tmp_path: Path):
     """It starts in the middle of a conversation, and what it has imported is what somebody inside would find."""
     heavy = "{'pydantic', 'sqlalchemy', 'fastapi', 'httpx2', 'asyncio', 'cryptography', 'forge.config'}"
     code = f"import sys, forge.skills.wasm.worker; print(sorted({heavy} & set(sys.modules)))"

@@ -6,19 +6,19 @@ from pathlib import Path
 from tests.skills.wasm.running import MB, run
 
 from forge.skills.execution import LIMITS, Language
-from forge.skills.wasm.crew import Crew
-from forge.skills.wasm.modules import PYTHON_MODULES
+from forge.skills.wasm.runtimes import PYTHON_MODULES
+from forge.skills.wasm.worker_pool import WorkerPool
 
 PAGE = (Path(__file__).parents[3] / "docs/wasm.md").read_text()
 
 
-async def test_every_module_that_is_promised_can_be_imported(crew: Crew):
+async def test_every_module_that_is_promised_can_be_imported(pool: WorkerPool):
     listed = re.search(r"`(abc [a-z0-9\s]+)`", PAGE)
     assert listed is not None
     names = listed.group(1).split()
     assert names == sorted(PYTHON_MODULES)
     source = "".join(f"import {name}\n" for name in (*names, "urllib.parse", "xml.etree.ElementTree"))
-    ended = await run(crew, source + "def run(input):\n    return 'all'\n", Language.PY)
+    ended = await run(pool, source + "def run(input):\n    return 'all'\n", Language.PY)
     assert (ended.output, ended.error) == ("all", "")
 
 

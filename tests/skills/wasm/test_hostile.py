@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, never, run
-from tests.support.patience import PATIENCE_S
+from tests.support.timeouts import PATIENCE_S
 
 from forge.skills.execution import HostError, Language, RunEnd, RunLimits
-from forge.skills.wasm.crew import Crew
+from forge.skills.wasm.worker_pool import WorkerPool
 
 JS, PY = Language.JS, Language.PY
 BOTH = pytest.mark.parametrize("language", [JS, PY])
@@ -21,9 +21,9 @@ GENEROUS_S = PATIENCE_S
 
 
 @pytest.fixture(autouse=True)
-async def the_next_call_is_well(crew: Crew):
+async def the_next_call_is_well(pool: WorkerPool):
     yield
-    ended = await run(crew, "function run() { return 'well' }")
+    ended = await run(pool, "function run() { return 'well' }")
     assert ended.output == "well"
 
 
@@ -77,9 +77,9 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize(("language", "source"), ENDLESS.values(), ids=ENDLESS.keys())
-async def test_what_does_not_end_runs_out_of_fuel(crew: Crew, language: Language, source: str):
-    ended = await run(crew, source, language, limits=LITTLE_FUEL)
-    assert (ended.end, ended.error) == (RunEnd.FUEL, "It used up its 500,000,000 instructions.")
+async def test_what_does_not_end_runs_out_of_fuel(pool: WorkerPool, language: Language, source: str):
+    ended = await run(pool, source, language, limits=LITTLE_FUEL)
+    assert (ended.end, ended.error) == (RunEnd.FUEL, "It exceeded its limit of 500,000,000 instructions.")
     assert ended.fuel == LITTLE_FUEL.fuel
 
 
@@ -94,11 +94,11 @@ async def test_what_does_not_end_runs_out_of_fuel(crew: Crew, language: Language
     ],
     ids=["a loop", "a loop, in Python", "sleep", "a million calls", "a million calls, in Python"],
 )
-async def test_what_takes_too_long_is_stopped_in_time(crew: Crew, language: Language, source: str):
-    await run(crew, js("return 1"), limits=LIMITS)  # somebody is there
+async def test_what_takes_too_long_is_stopped_in_time(pool: WorkerPool, language: Language, source: str):
+    await run(pool, js("return 1"), limits=LIMITS)  # somebody is there
     started = time.monotonic()
-    ended = await run(crew, source, language, limits=SHORT, host=_forget)
-    assert (ended.end, ended.error) == (RunEnd.TIME, "It took longer than 1 seconds.")
+    ended = await run(pool, source, language, limits=SHORT, host=_forget)
+    assert (ended.end, ended.error) == (RunEnd.TIME, "It exceeded its time limit of 1 seconds.")
     assert 1.0 <= time.monotonic() - started < SHORT.seconds + GENEROUS_S
 
 
@@ -107,15 +107,15 @@ async def _forget(op: str, args: dict[str, Any]) -> None:
 
 
 @BOTH
-async def test_a_host_that_never_answers_costs_no_more_than_the_limit(crew: Crew, language: Language):
+async def test_a_host_that_never_answers_costs_no_more_than_the_limit(pool: WorkerPool, language: Language):
     source = {JS: js("try { kv.get('x') } catch {} for (;;);"), PY: py("kv.get('x')")}[language]
     started = time.monotonic()
-    ended = await run(crew, source, language, limits=SHORT, host=never)
+    ended = await run(pool, source, language, limits=SHORT, host=never)
     assert ended.end is RunEnd.TIME
     assert time.monotonic() - started < SHORT.seconds + GENEROUS_S
 
 
-async def test_a_host_that_cannot_be_cancelled_does_not_hold_up_the_end(crew: Crew):
+async def test_a_host_that_cannot_be_cancelled_does_not_hold_up_the_end(pool: WorkerPool):
     released = asyncio.Event()
 
     async def stubborn(op: str, args: dict[str, Any]) -> None:
@@ -125,7 +125,7 @@ async def test_a_host_that_cannot_be_cancelled_does_not_hold_up_the_end(crew: Cr
             except asyncio.CancelledError:
                 continue
 
-    ended = await run(crew, js("kv.get('x')"), limits=SHORT, host=stubborn)
+    ended = await run(pool, js("kv.get('x')"), limits=SHORT, host=stubborn)
     released.set()
     assert ended.end is RunEnd.TIME
 
@@ -144,14 +144,14 @@ GREEDY = {
 
 
 @pytest.mark.parametrize(("language", "source"), GREEDY.values(), ids=GREEDY.keys())
-async def test_more_memory_than_allowed_is_an_end_of_its_own(crew: Crew, language: Language, source: str):
-    ended = await run(crew, source, language)
-    assert (ended.end, ended.error) == (RunEnd.MEMORY, "It needs more than 16 MB of memory.")
+async def test_exceeding_memory_ends_with_memory(pool: WorkerPool, language: Language, source: str):
+    ended = await run(pool, source, language)
+    assert (ended.end, ended.error) == (RunEnd.MEMORY, "It exceeded its memory limit of 16 MB.")
     assert ended.memory_bytes is None or ended.memory_bytes < 32 * MB
 
 
 @BOTH
-async def test_running_out_of_memory_can_be_survived(crew: Crew, language: Language):
+async def test_running_out_of_memory_can_be_survived(pool: WorkerPool, language: Language):
     source = {
         JS: js(
             "let a = []; try { for (;;) a.push(new Uint8Array(1 << 20)) } catch { a = null } return 'alive'"
@@ -160,7 +160,7 @@ async def test_running_out_of_memory_can_be_survived(crew: Crew, language: Langu
             "a = []\ntry:\n    while True: a.append(bytearray(1 << 20))\nexcept MemoryError: a = None\nreturn 'alive'"
         ),
     }[language]
-    assert (await run(crew, source, language)).output == "alive"
+    assert (await run(pool, source, language)).output == "alive"
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,9 @@ async def test_running_out_of_memory_can_be_survived(crew: Crew, language: Langu
         "through the engine, in Python",
     ],
 )
-async def test_recursion_is_an_end_of_its_own(crew: Crew, language: Language, source: str):
-    ended = await run(crew, source, language)
-    assert (ended.end, ended.error) == (RunEnd.STACK, "It called itself too deeply.")
+async def test_deep_recursion_ends_with_stack(pool: WorkerPool, language: Language, source: str):
+    ended = await run(pool, source, language)
+    assert (ended.end, ended.error) == (RunEnd.STACK, "It exceeded the maximum recursion depth.")
 
 
 NOSY = {
@@ -203,8 +203,8 @@ NOSY = {
 
 
 @pytest.mark.parametrize(("language", "source"), NOSY.values(), ids=NOSY.keys())
-async def test_nothing_of_the_machine_is_there(crew: Crew, language: Language, source: str):
-    ended = await run(crew, source, language)
+async def test_nothing_of_the_machine_is_there(pool: WorkerPool, language: Language, source: str):
+    ended = await run(pool, source, language)
     assert (ended.end, ended.output) == (RunEnd.RAISED, None)
 
 
@@ -218,43 +218,45 @@ async def test_nothing_of_the_machine_is_there(crew: Crew, language: Language, s
     ],
     ids=["connect", "send", "serve", "look up"],
 )
-async def test_the_sockets_beneath_python_lead_nowhere(crew: Crew, body: str):
+async def test_the_sockets_beneath_python_lead_nowhere(pool: WorkerPool, body: str):
     """The interpreter has the module; the world it stands in has no network."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         given = json.dumps({"port": listener.getsockname()[1]})
-        ended = await run(crew, "import _socket\n" + py(body), PY, input_json=given)
+        ended = await run(pool, "import _socket\n" + py(body), PY, input_json=given)
         assert (ended.end, ended.output) == (RunEnd.RAISED, None)
         with pytest.raises(BlockingIOError):
             listener.accept()
 
 
-async def test_there_are_no_variables_arguments_or_folders(crew: Crew):
+async def test_there_are_no_variables_arguments_or_folders(pool: WorkerPool):
     ended = await run(
-        crew, py("return [dict(os.environ), sys.argv[1:], os.getcwd(), os.path.exists('/etc')]"), PY
+        pool, py("return [dict(os.environ), sys.argv[1:], os.getcwd(), os.path.exists('/etc')]"), PY
     )
     assert ended.output == [{}, [], "/", False]
 
 
-async def test_a_module_cannot_be_loaded_from_anywhere(crew: Crew):
+async def test_a_module_cannot_be_loaded_from_anywhere(pool: WorkerPool):
     source = "const found = import('/etc/passwd'); function run() { return typeof found.then }"
-    assert (await run(crew, source)).output == "function"
+    assert (await run(pool, source)).output == "function"
 
 
 @BOTH
-async def test_what_was_not_granted_ends_it_at_once_and_cannot_be_caught(crew: Crew, language: Language):
+async def test_what_was_not_granted_ends_it_at_once_and_cannot_be_caught(
+    pool: WorkerPool, language: Language
+):
     source = {
         JS: js("try { secrets.get('X') } catch { } console.log('still here'); return 1"),
         PY: py("try: get_secret('X')\nexcept BaseException: pass\nlog('still here')\nreturn 1"),
     }[language]
     host = Host({"log": None})
-    ended = await run(crew, source, language, host=host)
+    ended = await run(pool, source, language, host=host)
     assert (ended.end, ended.output, ended.error) == (RunEnd.REFUSED, None, "secret was not granted")
     assert host.asked == [("secret", {"name": "X"})]
 
 
 @BOTH
-async def test_megabytes_to_and_from_the_host_are_bounded(crew: Crew, language: Language):
+async def test_megabytes_to_and_from_the_host_are_bounded(pool: WorkerPool, language: Language):
     """What is too large in either direction is an error of that one call."""
     source = {
         JS: js(
@@ -268,28 +270,28 @@ async def test_megabytes_to_and_from_the_host_are_bounded(crew: Crew, language: 
         ),
     }[language]
     host = Host({"kv.set": None, "kv.get": "x" * 4_200_000})
-    ended = await run(crew, source, language, host=host, limits=RunLimits(64 * MB, LIMITS.fuel, 30.0))
-    assert ended.output == ["kv.set was given more than 4 MB", "the answer has more than 4 MB"]
+    ended = await run(pool, source, language, host=host, limits=RunLimits(64 * MB, LIMITS.fuel, 30.0))
+    assert ended.output == ["the arguments of kv.set exceed 4 MB", "the result is larger than 4 MB"]
     assert [op for op, _ in host.asked] == ["kv.get"]
 
 
-async def test_a_megabyte_of_arguments_goes_through(crew: Crew):
+async def test_a_megabyte_of_arguments_goes_through(pool: WorkerPool):
     host = Host({"kv.set": None})
-    ended = await run(crew, js("kv.set('k', 'é'.repeat(1 << 20)); return 1"), host=host)
+    ended = await run(pool, js("kv.set('k', 'é'.repeat(1 << 20)); return 1"), host=host)
     assert (ended.output, len(host.asked[0][1]["value"])) == (1, 1 << 20)
 
 
 MANY = RunLimits(64 * MB, LIMITS.fuel, 30.0)
 
 
-async def test_many_small_values_do_not_keep_forge_busy(crew: Crew):
+async def test_many_small_values_do_not_keep_forge_busy(pool: WorkerPool):
     """Four megabytes of empty lists take seconds to read, of which everybody else would wait for each."""
     host = Host({"log": None, "kv.set": None})
     body = "const many = Array(300000).fill([]); try { kv.set('k', many) } catch (e) { return e.message }"
-    ended = await run(crew, js(body), host=host, limits=MANY)
-    assert (ended.output, host.asked) == ("kv.set was given more than 64,000 values", [])
-    ended = await run(crew, js("return Array(300000).fill([])"), limits=MANY)
-    assert (ended.end, ended.error) == (RunEnd.OUTPUT, "It gave more than 100,000 values.")
+    ended = await run(pool, js(body), host=host, limits=MANY)
+    assert (ended.output, host.asked) == ("the arguments of kv.set have more than 64,000 values", [])
+    ended = await run(pool, js("return Array(300000).fill([])"), limits=MANY)
+    assert (ended.end, ended.error) == (RunEnd.OUTPUT, "Its output has more than 100,000 values.")
 
 
 TAMPERING = {
@@ -306,36 +308,36 @@ TAMPERING = {
 
 
 @pytest.mark.parametrize("source", TAMPERING.values(), ids=TAMPERING.keys())
-async def test_tampering_hurts_nobody(crew: Crew, source: str):
-    assert (await run(crew, source, host=Host({"kv.get": 1}))).output == {"a": 1}
+async def test_tampering_does_not_affect_later_calls(pool: WorkerPool, source: str):
+    assert (await run(pool, source, host=Host({"kv.get": 1}))).output == {"a": 1}
 
 
-async def test_tampering_with_python_hurts_nobody_else(crew: Crew):
+async def test_tampering_with_python_does_not_affect_later_calls(pool: WorkerPool):
     body = "import json, builtins\njson.dumps = lambda *a, **k: '}{'\nbuiltins.isinstance = None\nreturn 1"
-    assert (await run(crew, py(body), PY)).end in {RunEnd.OUTPUT, RunEnd.RAISED, RunEnd.MEMORY}
-    assert (await run(crew, py("return 1"), PY)).output == 1
+    assert (await run(pool, py(body), PY)).end in {RunEnd.OUTPUT, RunEnd.RAISED, RunEnd.MEMORY}
+    assert (await run(pool, py("return 1"), PY)).output == 1
 
 
 @pytest.mark.parametrize("arguments", ["[]", "1", "not json", "NaN", '{"a": 1e999}', '{"a": "\\\\ud800"}'])
-async def test_arguments_that_are_no_object_are_refused(crew: Crew, arguments: str):
+async def test_arguments_that_are_no_object_are_refused(pool: WorkerPool, arguments: str):
     """Reached below the shim, where a script can say anything."""
     body = (
         "from wit_world.imports import host\nfrom componentize_py_types import Err\n"
         f"try: return host.call('kv.get', '{arguments}')\nexcept Err as error: return error.value"
     )
     asked = Host({"kv.get": 1})
-    ended = await run(crew, py(body), PY, host=asked)
-    assert (ended.output, asked.asked) == ("the arguments are no JSON object", [])
+    ended = await run(pool, py(body), PY, host=asked)
+    assert (ended.output, asked.asked) == ("the arguments are not a JSON object", [])
 
 
-async def test_a_defect_of_the_host_is_raised_and_not_hidden(crew: Crew):
+async def test_bug_in_the_host_is_raised(pool: WorkerPool):
     with pytest.raises(ZeroDivisionError):
-        await run(crew, js("kv.get('a')"), host=Host({"kv.get": ZeroDivisionError()}))
+        await run(pool, js("kv.get('a')"), host=Host({"kv.get": ZeroDivisionError()}))
     with pytest.raises(TimeoutError):
-        await run(crew, js("kv.get('a')"), host=Host({"kv.get": TimeoutError()}))
+        await run(pool, js("kv.get('a')"), host=Host({"kv.get": TimeoutError()}))
 
 
-async def test_odd_texts_of_host_errors_arrive_whole(crew: Crew):
+async def test_odd_texts_of_host_errors_arrive_whole(pool: WorkerPool):
     source = js("try { kv.get('a') } catch (e) { return e.message }")
-    ended = await run(crew, source, host=Host({"kv.get": HostError('é "😀" \\ \n')}))
+    ended = await run(pool, source, host=Host({"kv.get": HostError('é "😀" \\ \n')}))
     assert ended.output == 'é "😀" \\ \n'

@@ -6,7 +6,7 @@ import pytest
 from tests.skills.wasm.running import LIMITS, MISSING, Host, run
 
 from forge.skills.execution import Language, RunEnd
-from forge.skills.wasm.crew import Crew
+from forge.skills.wasm.worker_pool import WorkerPool
 
 JS, PY = Language.JS, Language.PY
 
@@ -27,15 +27,15 @@ BOTH = pytest.mark.parametrize("language", [JS, PY])
     ],
     ids=["empty", "kinds", "odd characters", "deep", "names of prototypes", "large"],
 )
-async def test_json_comes_out_as_it_went_in(crew: Crew, language: Language, value: dict[str, object]):
-    ended = await run(crew, ECHO[language], language, input_json=json.dumps(value))
+async def test_json_comes_out_as_it_went_in(pool: WorkerPool, language: Language, value: dict[str, object]):
+    ended = await run(pool, ECHO[language], language, input_json=json.dumps(value))
     assert (ended.end, ended.output, ended.error) == (RunEnd.DONE, value, "")
     assert ended.fuel
     assert ended.duration_ms > 0
 
 
 @BOTH
-async def test_nothing_is_left_of_an_earlier_call(crew: Crew, language: Language):
+async def test_nothing_is_left_of_an_earlier_call(pool: WorkerPool, language: Language):
     source = {
         JS: "globalThis.n = (globalThis.n ?? 0) + 1; Object.prototype.left = 1; function run() { return n }",
         PY: (
@@ -43,16 +43,16 @@ async def test_nothing_is_left_of_an_earlier_call(crew: Crew, language: Language
             "def run(input):\n    return builtins.n\n"
         ),
     }[language]
-    assert [(await run(crew, source, language)).output for _ in range(4)] == [1, 1, 1, 1]
+    assert [(await run(pool, source, language)).output for _ in range(4)] == [1, 1, 1, 1]
 
 
 @BOTH
-async def test_chance_differs_from_call_to_call(crew: Crew, language: Language):
+async def test_chance_differs_from_call_to_call(pool: WorkerPool, language: Language):
     source = {
         JS: "function run() { return [Math.random(), crypto.randomUUID()] }",
         PY: "import random, uuid\ndef run(input):\n    return [random.random(), str(uuid.uuid4())]\n",
     }[language]
-    drawn = [(await run(crew, source, language)).output for _ in range(3)]
+    drawn = [(await run(pool, source, language)).output for _ in range(3)]
     assert len({json.dumps(one) for one in drawn}) == 3
     assert len({one[0] for one in drawn}) == 3  # type: ignore[index]
 
@@ -85,7 +85,7 @@ def run(input):
 
 
 @BOTH
-async def test_all_that_the_host_offers_can_be_called(crew: Crew, language: Language):
+async def test_all_that_the_host_offers_can_be_called(pool: WorkerPool, language: Language):
     host = Host(
         {
             "context": {"skill": "s", "settings": {"a": 1}},
@@ -104,7 +104,7 @@ async def test_all_that_the_host_offers_can_be_called(crew: Crew, language: Lang
             "exec": {"exit_code": 3, "stdout": "", "stderr": ""},
         }
     )
-    ended = await run(crew, CALLS[language], language, host=host)
+    ended = await run(pool, CALLS[language], language, host=host)
     assert ended.error == ""
     assert ended.output == [
         *(201, True, '{"x":1}', {"x": 1}, {"h": "1"}, 7, True, ["p1"], "hush", "value", ["m"], "text", None),
@@ -129,7 +129,7 @@ async def test_all_that_the_host_offers_can_be_called(crew: Crew, language: Lang
 
 
 @BOTH
-async def test_a_host_error_can_be_caught(crew: Crew, language: Language):
+async def test_a_host_error_can_be_caught(pool: WorkerPool, language: Language):
     source = {
         JS: "function run() { try { files.read('x') } catch (e) { return [e instanceof HostError, e.message] } }",
         PY: (
@@ -137,26 +137,26 @@ async def test_a_host_error_can_be_caught(crew: Crew, language: Language):
             "    except HostError as error:\n        return [True, str(error)]\n"
         ),
     }[language]
-    ended = await run(crew, source, language, host=Host({"file.read": MISSING}))
+    ended = await run(pool, source, language, host=Host({"file.read": MISSING}))
     assert ended.output == [True, "there is no such file"]
 
 
 @BOTH
-async def test_a_host_error_nobody_catches_is_told(crew: Crew, language: Language):
+async def test_uncaught_host_error_is_reported(pool: WorkerPool, language: Language):
     source = {JS: "function run() { files.read('x') }", PY: "def run(input):\n    files.read('x')\n"}[
         language
     ]
-    ended = await run(crew, source, language, host=Host({"file.read": MISSING}))
+    ended = await run(pool, source, language, host=Host({"file.read": MISSING}))
     assert (ended.end, ended.error.splitlines()[0]) == (RunEnd.RAISED, "HostError: there is no such file")
 
 
 @BOTH
-async def test_an_error_is_told_with_the_lines_of_its_author_and_no_others(crew: Crew, language: Language):
+async def test_traceback_has_only_lines_of_the_skill(pool: WorkerPool, language: Language):
     source = {
         JS: "// one\nfunction inner() {\n  throw new TypeError('oops')\n}\nfunction run() {\n  return inner()\n}\n",
         PY: "# one\ndef inner():\n    raise TypeError('oops')\n\ndef run(input):\n    return inner()\n",
     }[language]
-    ended = await run(crew, source, language)
+    ended = await run(pool, source, language)
     lines = ended.error.splitlines()
     assert (ended.end, lines[0], len(lines)) == (RunEnd.RAISED, "TypeError: oops", 3)
     places = ["skill.js:3", "skill.js:6"] if language is JS else ["skill.py, line 6", "skill.py, line 3"]
@@ -181,8 +181,8 @@ async def test_an_error_is_told_with_the_lines_of_its_author_and_no_others(crew:
         "#!/usr/bin/env node\nfunction run(input) { return input.a } // the end",
     ],
 )
-async def test_run_is_found_however_javascript_gives_it(crew: Crew, source: str):
-    ended = await run(crew, source, input_json='{"a": 5}')
+async def test_run_is_found_in_every_form_of_javascript_export(pool: WorkerPool, source: str):
+    ended = await run(pool, source, input_json='{"a": 5}')
     assert (ended.end, ended.output, ended.error) == (RunEnd.DONE, 5, "")
 
 
@@ -200,18 +200,18 @@ async def test_run_is_found_however_javascript_gives_it(crew: Crew, source: str)
         (PY, "def run(input): return 1\x00", "SyntaxError: source code string cannot contain null bytes"),
     ],
 )
-async def test_a_source_that_cannot_be_used_is_told_apart(
-    crew: Crew, language: Language, source: str, told: str
+async def test_unusable_sources_have_distinct_errors(
+    pool: WorkerPool, language: Language, source: str, told: str
 ):
-    ended = await run(crew, source, language)
+    ended = await run(pool, source, language)
     assert ended.end is RunEnd.UNUSABLE
     assert ended.error.startswith(told)
 
 
 @BOTH
-async def test_a_source_that_is_no_text_is_refused(crew: Crew, language: Language):
-    ended = await run(crew, b"\xff\xfe\x00", language)
-    assert (ended.end, ended.error) == (RunEnd.UNUSABLE, "Its source is no UTF-8 text.")
+async def test_source_that_is_not_utf8_is_refused(pool: WorkerPool, language: Language):
+    ended = await run(pool, b"\xff\xfe\x00", language)
+    assert (ended.end, ended.error) == (RunEnd.UNUSABLE, "Its source is not UTF-8 text.")
 
 
 @pytest.mark.parametrize(
@@ -231,27 +231,27 @@ async def test_a_source_that_is_no_text_is_refused(crew: Crew, language: Languag
         *((PY, text) for text in ("'x' * 5_000_000",)),
     ],
 )
-async def test_what_is_no_json_does_not_come_out(crew: Crew, language: Language, expression: str):
+async def test_what_is_no_json_does_not_come_out(pool: WorkerPool, language: Language, expression: str):
     js, py = f"function run() {{ return {expression} }}", f"def run(input):\n    return {expression}\n"
-    ended = await run(crew, js if language is JS else py, language)
+    ended = await run(pool, js if language is JS else py, language)
     assert (ended.end, ended.output) == (RunEnd.OUTPUT, None)
     assert ended.error
 
 
 @BOTH
-async def test_more_input_than_is_taken_is_refused_before_it_runs(crew: Crew, language: Language):
-    ended = await run(crew, ECHO[language], language, input_json=json.dumps({"a": "x" * (1 << 20)}))
-    assert (ended.end, ended.error) == (RunEnd.UNUSABLE, "Its input has more than 1 MB.")
+async def test_more_input_than_is_taken_is_refused_before_it_runs(pool: WorkerPool, language: Language):
+    ended = await run(pool, ECHO[language], language, input_json=json.dumps({"a": "x" * (1 << 20)}))
+    assert (ended.end, ended.error) == (RunEnd.UNUSABLE, "Its input is larger than 1 MB.")
 
 
 @BOTH
-async def test_memory_is_counted_on_top_of_the_runtime(crew: Crew, language: Language):
+async def test_memory_is_counted_on_top_of_the_runtime(pool: WorkerPool, language: Language):
     source = {
         JS: "function run() { return new Uint8Array(8 << 20).fill(1).length }",
         PY: "def run(input):\n    return len(bytearray(b'x' * (4 << 20)) + b'')\n",
     }[language]
-    ended = await run(crew, source, language, limits=LIMITS)
+    ended = await run(pool, source, language, limits=LIMITS)
     assert ended.end is RunEnd.DONE
     assert ended.memory_bytes is None or 7 << 20 < ended.memory_bytes < 18 << 20
-    idle = await run(crew, ECHO[language], language)
+    idle = await run(pool, ECHO[language], language)
     assert idle.memory_bytes is None or idle.memory_bytes < 4 << 20

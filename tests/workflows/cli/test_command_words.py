@@ -4,7 +4,7 @@ import pytest
 from pydantic import JsonValue
 
 from forge.errors import Invalid
-from forge.workflows.command_words import declared_inputs, read_inputs, read_samples
+from forge.workflows.cli.arguments import declared_inputs, read_inputs, read_samples
 from forge.workflows.definition.models import Input, InputType
 
 DECLARED = {kind.value: Input(type=kind) for kind in InputType}

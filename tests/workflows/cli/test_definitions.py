@@ -93,7 +93,7 @@ def test_json_is_taken_as_well(forge: Terminal):
 def test_what_is_wrong_is_told_with_its_place_and_nothing_is_saved(forge: Terminal, write: Write):
     file = write("to-mend", SOURCE.replace("seconds: 0", "secnds: 0"))
     said = forge("workflow", "validate", file)
-    assert (said.code, f"● {file}:8:7 " in said.out, "is no workflow as it is." in said.err) == (
+    assert (said.code, f"● {file}:8:7 " in said.out, "is not a valid workflow." in said.err) == (
         1,
         True,
         True,

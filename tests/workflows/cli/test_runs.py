@@ -118,7 +118,7 @@ def test_a_run_is_started_at_once_and_listed(forge: Terminal, make: Make):
         (("--input", "left"), "is no name with a value"),
         ((), "left is missing"),
         (("--payload", "[1]"), "--payload has to be a JSON object."),
-        (("--payload", '{"left": "x"}'), "left is to be an integer"),
+        (("--payload", '{"left": "x"}'), "left must be an integer"),
         (("--wait", "--follow"), "Choose one of --wait, --follow, --dry-run."),
         (("--sample", "add=1"), "--sample is for a --dry-run."),
     ],

@@ -8,8 +8,18 @@ import pytest
 from rich.console import Console, RenderableType
 
 from forge.runs.models import Gate, GateOption, GateStatus, Problem, RunStatus
-from forge.workflows.definition.models import Definition, StepType
-from forge.workflows.definition.place import Place
+from forge.workflows.cli.run_views import (
+    dry_run_page,
+    question_page,
+    run_page,
+    runs_table,
+    short_text,
+    step_page,
+    step_words,
+    value_text,
+)
+from forge.workflows.cli.views import place_line, workflow_page, workflows_table
+from forge.workflows.definition.models import Definition, Place, StepType
 from forge.workflows.models import (
     Attempt,
     DryRun,
@@ -23,17 +33,6 @@ from forge.workflows.models import (
     WorkflowDetail,
     WorkflowRun,
     WorkflowRunDetail,
-)
-from forge.workflows.show import place_line, workflow_page, workflows_table
-from forge.workflows.show_runs import (
-    dry_run_page,
-    question_page,
-    run_page,
-    runs_table,
-    short_text,
-    step_page,
-    step_words,
-    value_text,
 )
 
 AT = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Definitions of any form: their parts say anything the format allows, whether or not it makes sense."""
+"""Hypothesis strategies for structurally valid definitions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Graphs of n8n as definitions of ours. Only shapes: what a node does is told by a letter, and stands for any step.
+"""Convert graphs of n8n to definitions. Only the shape counts: a letter per node says what type of step it is.
 
 A shape is `[kinds, edges, continuing]`: a letter per node; from, to, output, from, to, output …; the nodes that go on
 after an error. Output -1 is the one for errors; of a loop 0 is `done` and 1 the body. docs/reference/n8n.md
@@ -48,13 +48,13 @@ def shapes() -> list[Shape]:
 
 @dataclass
 class Mapping:
-    """What a shape became, and what had to be changed on the way."""
+    """The converted definition, and what had to be changed."""
 
     shape: Shape
     steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     triggers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     heads: set[int] = field(default_factory=set[int])
-    """Where cycles begin again."""
+    """The nodes where cycles start over."""
     notes: set[str] = field(default_factory=set[str])
     _kinds: dict[int, str] = field(default_factory=dict[int, str])
     _conditions: dict[int, str] = field(default_factory=dict[int, str])
@@ -237,7 +237,7 @@ class Mapping:
 
 
 def _cycle(nodes: Iterable[int], edges: Iterable[Edge]) -> set[int] | None:
-    """Nodes that all lead to each other, the first such group by its first node."""
+    """Return the first group of nodes that all lead to each other."""
     ahead: dict[int, set[int]] = {node: set() for node in nodes}
     for edge in edges:
         ahead[edge.source].add(edge.target)

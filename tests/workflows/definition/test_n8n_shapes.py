@@ -1,13 +1,13 @@
-"""The graphs of 340 public templates of n8n, cycles included, can be said in our format, and say the same order."""
+"""The graphs of 340 public n8n templates, including cycles, can be expressed as definitions with the same order."""
 
 from collections import Counter
 
 from tests.workflows.definition.n8n_shapes import TRIGGERS, Edge, Mapping, shapes
 
+from forge.workflows.definition.expression_checks import Order
 from forge.workflows.definition.graph import Graph
 from forge.workflows.definition.models import Definition, LoopConfig
-from forge.workflows.definition.order import Order
-from forge.workflows.definition.reading import read_data
+from forge.workflows.definition.reader import read_data
 
 
 def loops_around(step_id: str, definition: Definition) -> list[str]:
@@ -18,7 +18,7 @@ def loops_around(step_id: str, definition: Definition) -> list[str]:
 
 
 def lost_edges(mapping: Mapping, definition: Definition) -> list[Edge]:
-    """What came after something and does not any more; apart from what leads into a loop, or back to its beginning."""
+    """Return the lost edges, except those that lead into a loop or back to its start."""
     order = Order.of(Graph.of(definition.steps, definition.finally_steps))
     lost: list[Edge] = []
     for edge in mapping.shape.edges:
@@ -33,7 +33,7 @@ def lost_edges(mapping: Mapping, definition: Definition) -> list[Edge]:
     return lost
 
 
-def test_every_graph_can_be_said_and_no_edge_is_lost():
+def test_every_n8n_graph_can_be_expressed():
     found: Counter[str] = Counter()
     for number, shape in enumerate(shapes()):
         mapping = Mapping(shape)

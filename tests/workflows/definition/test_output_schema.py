@@ -1,4 +1,4 @@
-"""What is read from an answer that has to be JSON."""
+"""Validation of answers against an output schema."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ COUNT = OutputSchema({"type": "object", "required": ["count"], "properties": {"c
         'First I thought\n```json\n{"count": "?"}\n```\nbut it is\n```json\n{"count": 3}\n```',
     ],
 )
-def test_json_is_found_bare_and_in_a_fence(answer: str):
+def test_json_is_found_with_and_without_code_fence(answer: str):
     assert COUNT.read(answer).value == {"count": 3}
 
 
@@ -34,13 +34,13 @@ def test_json_is_found_bare_and_in_a_fence(answer: str):
         ("{}", '"count" is a required property'),
     ],
 )
-def test_what_is_wrong_with_an_answer_is_told(answer: str, fault: str):
+def test_faults_of_answer_are_reported(answer: str, fault: str):
     found = COUNT.read(answer)
     assert fault in found.faults[0]
     assert found.faults[0] in repair(found.faults)
 
 
-def test_faults_that_quote_an_answer_stay_short():
+def test_faults_are_truncated():
     found = OutputSchema({"items": {"type": "integer"}}).read(str(["x" * 10_000] * 50).replace("'", '"'))
     assert len(found.faults) == 8
     assert all(len(fault) <= 300 for fault in found.faults)
@@ -55,16 +55,16 @@ def test_faults_that_quote_an_answer_stay_short():
         {"$ref": "file:///etc/passwd"},
     ],
 )
-def test_a_schema_that_is_none_or_reaches_out_is_refused(schema: dict[str, Any]):
+def test_invalid_or_remote_schema_is_rejected(schema: dict[str, Any]):
     with pytest.raises(Invalid, match="output_schema"):
         OutputSchema(schema)
 
 
-def test_a_pattern_cannot_take_long():
+def test_pattern_is_matched_in_linear_time():
     slow = OutputSchema({"type": "string", "pattern": "^(a+)+$"})
     assert slow.read('"' + "a" * 50_000 + '!"').faults
 
 
-def test_the_prompt_says_what_is_wanted():
+def test_prompt_contains_schema():
     prompt = COUNT.prompt("How many {apples}?")
     assert prompt.startswith("How many {apples}?") and '"count"' in prompt

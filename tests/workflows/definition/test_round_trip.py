@@ -1,4 +1,4 @@
-"""What is written is what is read, and a text is changed no more than what it says."""
+"""Property tests of reading and writing definitions."""
 
 import json
 
@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.workflows.definition.definitions import definitions, steps
 
-from forge.workflows.definition.matching import is_same
 from forge.workflows.definition.models import Definition
-from forge.workflows.definition.reading import read_data, read_source
-from forge.workflows.definition.writing import write
+from forge.workflows.definition.reader import read_data, read_source
+from forge.workflows.definition.writer import is_same, write
 
 HEAD = "# All of it\n"
 
@@ -22,13 +21,13 @@ def assert_says(text: str, definition: Definition) -> None:
 
 @settings(max_examples=40)
 @given(definitions)
-def test_what_is_written_is_read_as_it_was(definition: Definition):
+def test_written_definition_is_read_unchanged(definition: Definition):
     assert_says(write(definition, None), definition)
 
 
 @settings(max_examples=40)
 @given(definitions)
-def test_what_is_written_is_written_the_same_again(definition: Definition):
+def test_writing_is_idempotent(definition: Definition):
     text = write(definition, None)
     assert write(definition, text) == text
     assert write(definition, HEAD + text) == HEAD + text
@@ -36,7 +35,7 @@ def test_what_is_written_is_written_the_same_again(definition: Definition):
 
 @settings(max_examples=40)
 @given(definitions)
-def test_json_and_yaml_come_to_the_same(definition: Definition):
+def test_json_and_yaml_are_equivalent(definition: Definition):
     data = json.loads(json.dumps(definition.as_json()))
     read = read_data(data)
     assert read.definition is not None, read.problems[:3]
@@ -45,7 +44,7 @@ def test_json_and_yaml_come_to_the_same(definition: Definition):
 
 
 def with_comments(text: str) -> str:
-    """A comment above everything at the outermost level and above each step."""
+    """Add a comment above each top-level key and above each step."""
     lines: list[str] = [HEAD.removesuffix("\n")]
     for line in text.split("\n"):
         if line.startswith("  - id: "):
@@ -56,8 +55,8 @@ def with_comments(text: str) -> str:
 
 @settings(max_examples=30)
 @given(definitions, definitions)
-def test_any_definition_can_be_written_into_any_other(before: Definition, after: Definition):
-    """The comment at the top is only there if the text was changed, and not made anew."""
+def test_any_definition_can_be_merged_into_any_text(before: Definition, after: Definition):
+    """The comment at the top shows that the text was changed and not written from scratch."""
     text = write(after, with_comments(write(before, None)))
     assert_says(text, after)
     assert text.startswith(HEAD)
@@ -65,8 +64,8 @@ def test_any_definition_can_be_written_into_any_other(before: Definition, after:
 
 @settings(max_examples=30)
 @given(definitions, st.lists(steps(), max_size=2), st.randoms(use_true_random=False))
-def test_comments_stay_with_their_steps(before: Definition, added: list, random):
-    """However steps are moved, taken out and put in."""
+def test_comments_stay_with_steps(before: Definition, added: list, random):
+    """Holds for moved, removed and inserted steps."""
     kept = random.sample(before.steps, random.randint(0, len(before.steps)))
     known = {step.id for step in before.steps}
     new = {step.id: step for step in added if step.id not in known}

@@ -1,4 +1,4 @@
-"""Steps that ask a bot, in a whole Forge whose models follow a script."""
+"""Agent steps, with a complete Forge and scripted models."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,15 +7,15 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.support.chats import PRICE, Talk, data, open_talk
-from tests.support.live import Live
+from tests.support.chat_client import PRICE, Talk, data, open_talk
+from tests.support.live_forge import Live
 from tests.support.models import ModelServer, StartModels
-from tests.workflows.steps.attempts import Attempt
+from tests.workflows.steps.step_calls import Attempt
 
 from forge.errors import ForgeError
 from forge.workflows.definition.models import AgentConfig
-from forge.workflows.engine.hands import Done, StepError
-from forge.workflows.steps.agent import AgentHand
+from forge.workflows.engine.step_executor import StepError, StepResult
+from forge.workflows.steps.agent import AgentStepExecutor
 
 COUNT = {"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}}
 SCENES = {
@@ -30,7 +30,7 @@ SCENES = {
 
 
 @dataclass(frozen=True)
-class House:
+class Environment:
     live: Live
     client: httpx2.AsyncClient
     models: ModelServer
@@ -42,34 +42,34 @@ class House:
         config = {"type": "agent", "bot": "ada", "prompt": prompt, **more}
         return Attempt(self.live.forge.store, self.live.account_id, run["id"], config)
 
-    async def do(self, attempt: Attempt) -> Done:
+    async def execute(self, attempt: Attempt) -> StepResult:
         bots = self.live.forge.bots
-        hand = AgentHand(bots.bots, bots.asking, bots.answers)
-        return await hand.do(attempt, AgentConfig.model_validate(attempt.config))
+        executor = AgentStepExecutor(bots.bots, bots.questions, bots.answers)
+        return await executor.execute(attempt, AgentConfig.model_validate(attempt.config))
 
     async def fails(self, attempt: Attempt) -> StepError:
         with pytest.raises(StepError) as caught:
-            await self.do(attempt)
+            await self.execute(attempt)
         return caught.value
 
 
 @pytest.fixture
-async def house(live_forge: Live, model_server: StartModels) -> AsyncIterator[House]:
+async def environment(live_forge: Live, model_server: StartModels) -> AsyncIterator[Environment]:
     models = model_server({"scenes": SCENES})
     async with live_forge.client() as client:
-        yield House(live_forge, client, models, await open_talk(client, models))
+        yield Environment(live_forge, client, models, await open_talk(client, models))
 
 
-async def test_a_bot_answers_in_a_conversation_that_says_who_asked(house: House):
+async def test_conversation_records_workflow_origin(environment: Environment):
     price = PRICE | {"input": 1}
     model = "scripted:other"
-    data(await house.client.put("/api/v1/models/prices", params={"model": model}, json=price))
-    attempt = await house.attempt("Which tea?", model=model)
-    done = await house.do(attempt)
+    data(await environment.client.put("/api/v1/models/prices", params={"model": model}, json=price))
+    attempt = await environment.attempt("Which tea?", model=model)
+    done = await environment.execute(attempt)
     output: Any = done.output
     assert (output["type"], output["bot"], output["response"]) == ("agent", "ada", "Green tea.")
     assert output["model"] == model and output["usage"]["output_tokens"] > 0 and done.cost_micros > 0
-    session = await house.talk.session(output["session_id"])
+    session = await environment.talk.session(output["session_id"])
     assert session["title"] == "digest: gather"
     assert session["origin"] == {
         "type": "workflow",
@@ -79,64 +79,71 @@ async def test_a_bot_answers_in_a_conversation_that_says_who_asked(house: House)
         "step": "gather",
     }
     (linked,) = attempt.linked
-    run = data(await house.client.get(f"/api/v1/runs/{linked}"))["run"]
+    run = data(await environment.client.get(f"/api/v1/runs/{linked}"))["run"]
     assert (run["kind"], run["parent_id"]) == ("chat", attempt.run_id)
-    (request,) = house.models.requests()
+    (request,) = environment.models.requests()
     assert "workflow digest" in str(request.body["system"]), "the bot knows that nobody reads along"
 
 
-async def test_a_step_that_is_done_again_after_a_crash_finds_its_answer(house: House):
-    attempt = await house.attempt("Count badly", output_schema=COUNT)
-    first = await house.do(attempt)
-    asked = len(house.models.requests())
-    again = await house.do(attempt)
+async def test_repeated_step_finds_its_answer(environment: Environment):
+    attempt = await environment.attempt("Count badly", output_schema=COUNT)
+    first = await environment.execute(attempt)
+    asked = len(environment.models.requests())
+    again = await environment.execute(attempt)
     assert (again.output, again.cost_micros) == (first.output, first.cost_micros)
-    assert len(house.models.requests()) == asked == 2
+    assert len(environment.models.requests()) == asked == 2
     output: Any = again.output
     assert output["json"] == {"count": 4}, "the bot was told what did not fit"
 
 
-async def test_an_answer_has_to_fit_its_schema(house: House):
-    good: Any = (await house.do(await house.attempt("Count well", output_schema=COUNT))).output
+async def test_answer_must_match_schema(environment: Environment):
+    good: Any = (
+        await environment.execute(await environment.attempt("Count well", output_schema=COUNT))
+    ).output
     assert good["json"] == {"count": 3}
-    bad = await house.fails(await house.attempt("Count never", output_schema=COUNT))
+    bad = await environment.fails(await environment.attempt("Count never", output_schema=COUNT))
     assert bad.problem.code == "bad_output" and bad.cost_micros > 0
     assert "not JSON" in bad.problem.message
-    wrong = await house.fails(await house.attempt("Count well", output_schema={"type": "number of things"}))
+    wrong = await environment.fails(
+        await environment.attempt("Count well", output_schema={"type": "number of things"})
+    )
     assert wrong.problem.code == "bad_schema"
 
 
-async def test_a_bot_that_is_not_there_or_off_is_not_asked(house: House):
-    missing = await house.fails(await house.attempt("Which tea?", bot="nobody"))
+async def test_missing_or_disabled_bot_is_not_asked(environment: Environment):
+    missing = await environment.fails(await environment.attempt("Which tea?", bot="nobody"))
     assert (missing.problem.code, missing.problem.retryable) == ("unknown_bot", False)
-    data(await house.client.patch("/api/v1/bots/ada", json={"status": "disabled"}))
+    data(await environment.client.patch("/api/v1/bots/ada", json={"status": "disabled"}))
     with pytest.raises(ForgeError) as off:
-        await house.do(await house.attempt("Which tea?"))
+        await environment.execute(await environment.attempt("Which tea?"))
     assert off.value.code == "bot_blocked"
-    assert house.models.requests() == []
+    assert environment.models.requests() == []
 
 
-async def test_what_the_model_refuses_or_a_person_stops_fails_the_step(house: House):
-    refused = await house.fails(await house.attempt("Something forbidden"))
+async def test_refused_or_stopped_answer_fails_step(environment: Environment):
+    refused = await environment.fails(await environment.attempt("Something forbidden"))
     assert (refused.problem.code, refused.problem.retryable) == ("agent_refused", False)
-    attempt = await house.attempt("Tell it slowly")
-    working = asyncio.create_task(house.fails(attempt))
+    attempt = await environment.attempt("Tell it slowly")
+    working = asyncio.create_task(environment.fails(attempt))
     while not attempt.linked:
         await asyncio.sleep(0.02)
     session: Any = attempt.tickets[0]
-    await house.talk.post(f"/sessions/{session['session_id']}/stop")
+    await environment.talk.post(f"/sessions/{session['session_id']}/stop")
     assert (await working).problem.code == "stopped"
 
 
-async def test_a_conversation_that_is_used_again_takes_one_question_at_a_time(house: House):
-    first = await house.attempt("Tell it slowly", session="reuse")
-    second = await house.attempt("Which tea?", session="reuse")
+async def test_reused_conversation_takes_one_question_at_a_time(environment: Environment):
+    first = await environment.attempt("Tell it slowly", session="reuse")
+    second = await environment.attempt("Which tea?", session="reuse")
     second.workflow_id = first.workflow_id
-    working = asyncio.create_task(house.do(first))
+    working = asyncio.create_task(environment.execute(first))
     while not first.linked:
         await asyncio.sleep(0.02)
-    answered: Any = (await house.do(second)).output
+    answered: Any = (await environment.execute(second)).output
     assert working.done() and second.waited
     told: Any = (await working).output
     assert answered["session_id"] == told["session_id"]
-    assert [one["role"] for one in await house.talk.messages(told["session_id"])] == ["user", "assistant"] * 2
+    assert [one["role"] for one in await environment.talk.messages(told["session_id"])] == [
+        "user",
+        "assistant",
+    ] * 2

@@ -1,19 +1,19 @@
-"""Audits in steps: real runs, of real workspaces."""
+"""Audit steps, with real runs and workspaces."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.audits.project import make_project, spoil
-from tests.support.live import Live, live, settings_for
-from tests.workflows.steps.calls import Call, call_of
+from tests.audits.git_project import make_project, spoil
+from tests.support.live_forge import Live, live, settings_for
+from tests.workflows.steps.step_calls import Call, call_of
 
 from forge.audits.models import AuditReport, CheckResult, Verdict
 from forge.errors import ForgeError
 from forge.kernel.clock import now
-from forge.workflows.engine.hands import StepError
-from forge.workflows.steps.audit import AuditHand, verdict_of
+from forge.workflows.engine.step_executor import StepError
+from forge.workflows.steps.audit import AuditStepExecutor, verdict_of
 
 
 def report(overall: Verdict, *results: tuple[Verdict, bool]) -> AuditReport:
@@ -62,7 +62,7 @@ PASS, WARN, FAIL, ERROR, SKIP = Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdic
         (FAIL, [(ERROR, False), (FAIL, False)], ERROR),
     ],
 )
-def test_the_verdict_is_that_of_the_worst_check_that_counts(
+def test_verdict_is_that_of_worst_check(
     overall: Verdict, results: list[tuple[Verdict, bool]], expected: Verdict
 ):
     assert verdict_of(report(overall, *results)) is expected
@@ -75,24 +75,24 @@ async def forge(tmp_path: Path) -> AsyncIterator[Live]:
 
 
 async def audit_call(running: Live, **config: Any) -> Call:
-    """In a run that goes on until somebody answers."""
+    """Create a step call in a run that waits for an answer."""
     call = call_of("audit", **config)
     call.database, call.account_id = running.forge.store, running.account_id
     call.run_id = (await running.forge.runs.start_public(running.account_id, "self_test", {"ask": True})).id
     return call
 
 
-def hand(running: Live) -> AuditHand:
+def executor(running: Live) -> AuditStepExecutor:
     forge = running.forge
-    return AuditHand(forge.audits, forge.workspaces, forge.store, forge.events)
+    return AuditStepExecutor(forge.audits, forge.workspaces, forge.store, forge.events)
 
 
-async def test_a_workspace_is_audited_in_a_run_of_its_own(forge: Live, tmp_path: Path):
+async def test_audit_is_a_child_run(forge: Live, tmp_path: Path):
     root = make_project(tmp_path / "basket")
     await forge.forge.workspaces.create(forge.account_id, "basket", path=root)
     call = await audit_call(forge, workspace="basket", fail_on=[])
     spoil(root)
-    done = await hand(forge).do(call, call.config())
+    done = await executor(forge).execute(call, call.config())
     assert isinstance(done.output, dict)
     (run_id,) = call.linked
     assert done.output["run_id"] == run_id
@@ -109,28 +109,28 @@ async def test_a_workspace_is_audited_in_a_run_of_its_own(forge: Live, tmp_path:
     assert (counts["findings"], sum(counts["checks"].values())) == (len(findings), 12)
     run = await forge.forge.runs.find_one(forge.account_id, run_id)
     assert (run.kind, run.parent_id) == ("audit", call.run_id)
-    again = await hand(forge).do(call, call.config())
+    again = await executor(forge).execute(call, call.config())
     assert again == done, "what was begun is waited for, not begun again"
 
 
-async def test_a_verdict_may_fail_the_step(forge: Live, tmp_path: Path):
+async def test_verdict_in_fail_on_fails_step(forge: Live, tmp_path: Path):
     root = make_project(tmp_path / "basket")
     info = await forge.forge.workspaces.create(forge.account_id, "basket", path=root)
     spoil(root)
     call = await audit_call(forge, workspace=info.id)
-    with pytest.raises(StepError, match="The audit of basket says FAIL") as raised:
-        await hand(forge).do(call, call.config())
+    with pytest.raises(StepError, match="The audit of basket ended with FAIL") as raised:
+        await executor(forge).execute(call, call.config())
     assert raised.value.problem.code == "audit_fail"
     assert "app/routers/items.py:1" in raised.value.message
 
 
-async def test_what_cannot_be_audited_is_told_and_nothing_begins(forge: Live, tmp_path: Path):
+async def test_unknown_workspace_starts_no_audit(forge: Live, tmp_path: Path):
     unknown = await audit_call(forge, workspace="nothing")
     with pytest.raises(StepError, match="There is no workspace 'nothing'") as raised:
-        await hand(forge).do(unknown, unknown.config())
+        await executor(forge).execute(unknown, unknown.config())
     assert raised.value.problem.code == "unknown_workspace"
     root = make_project(tmp_path / "basket")
     await forge.forge.workspaces.create(forge.account_id, "basket", path=root)
     call = await audit_call(forge, workspace="basket", base="no-such-branch")
     with pytest.raises(ForgeError, match="no-such-branch"):
-        await hand(forge).do(call, call.config())
+        await executor(forge).execute(call, call.config())

@@ -1,4 +1,4 @@
-"""Code in steps, in the real runtimes."""
+"""Code steps, in the real runtimes."""
 
 import asyncio
 import base64
@@ -9,31 +9,31 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 from tests.skills.wasm.test_components import ECHO
-from tests.workflows.steps.calls import call_of
-from tests.workflows.steps.runners import open_skills
+from tests.workflows.steps.skill_services import open_skills
+from tests.workflows.steps.step_calls import call_of
 
 from forge.skills.execution import LIMITS
+from forge.skills.invocations.runner import Runner
 from forge.skills.models import Tier
-from forge.skills.running import Runner
-from forge.store.engine import Store
-from forge.workflows.engine.hands import Done, StepError
+from forge.store.database import Store
+from forge.workflows.engine.step_executor import StepError, StepResult
 from forge.workflows.models import LogLine
-from forge.workflows.steps.code import CodeHand
+from forge.workflows.steps.code import CodeStepExecutor
 
 BOTH = pytest.mark.parametrize("language", ["javascript", "python"])
 
 
 @pytest.fixture(scope="module")
 async def runner(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runner]:
-    """Code leaves nothing in a database, so there is none."""
+    """No database is needed, because code steps do not use it."""
     folder = tmp_path_factory.mktemp("code")
     async with open_skills(Store(f"sqlite:///{folder}/never-opened.db"), folder) as (parts, _):
         yield parts.runner
 
 
-async def run(runner: Runner, language: str, source: str, **config: Any) -> Done:
+async def run(runner: Runner, language: str, source: str, **config: Any) -> StepResult:
     call = call_of("code", language=language, source=source, **config)
-    return await CodeHand(runner).do(call, call.config())
+    return await CodeStepExecutor(runner).execute(call, call.config())
 
 
 async def failure(runner: Runner, language: str, source: str, **config: Any) -> StepError:
@@ -50,18 +50,20 @@ ECHOES = {
 
 @BOTH
 @pytest.mark.parametrize("given", [None, {"a": [1, None, "é"]}, [1, 2], "text", 7, False])
-async def test_code_gives_what_it_makes_of_its_input(runner: Runner, language: str, given: JsonValue):
+async def test_code_returns_its_result(runner: Runner, language: str, given: JsonValue):
     done = await run(runner, language, ECHOES[language], input=given)
-    assert done == Done({"type": "code", "language": language, "output": {} if given is None else given})
+    assert done == StepResult(
+        {"type": "code", "language": language, "output": {} if given is None else given}
+    )
 
 
-async def test_a_component_is_code_as_well(runner: Runner):
+async def test_wasm_component_is_executed(runner: Runner):
     done = await run(runner, "wasm", base64.encodebytes(ECHO).decode(), input={"a": 1})
-    assert done == Done({"type": "code", "language": "wasm", "output": {"a": 1}})
+    assert done == StepResult({"type": "code", "language": "wasm", "output": {"a": 1}})
 
 
 @pytest.mark.parametrize("source", ["no base64!", "AAAA", base64.b64encode(ECHO[:40]).decode()])
-async def test_what_is_no_component_is_told(runner: Runner, source: str):
+async def test_invalid_component_is_reported(runner: Runner, source: str):
     told = await failure(runner, "wasm", source)
     assert (told.problem.code, told.problem.retryable) == ("code_unusable", False)
 
@@ -73,7 +75,7 @@ async def test_what_is_no_component_is_told(runner: Runner, source: str):
         ("python", "def run(input):\n    log('careful', level='warn')\n    print('so', 1)\n    return 1\n"),
     ],
 )
-async def test_what_code_says_is_in_the_log(runner: Runner, language: str, source: str):
+async def test_console_output_is_logged(runner: Runner, language: str, source: str):
     done = await run(runner, language, source)
     assert done.logs == (LogLine(level="warn", text="careful"), LogLine(text="so 1"))
 
@@ -85,7 +87,7 @@ async def test_what_code_says_is_in_the_log(runner: Runner, language: str, sourc
         ("python", "# one\ndef run(input):\n    raise TypeError('oops')\n", "source, line 3"),
     ],
 )
-async def test_an_error_names_the_line(runner: Runner, language: str, source: str, place: str):
+async def test_error_contains_line(runner: Runner, language: str, source: str, place: str):
     told = await failure(runner, language, source)
     assert (told.problem.code, told.problem.retryable) == ("code_raised", False)
     assert told.message.startswith("The code of one failed: TypeError: oops")
@@ -102,7 +104,7 @@ async def test_an_error_names_the_line(runner: Runner, language: str, source: st
         ("python", "def run(input):\n    return run(input)\n", "code_stack"),
     ],
 )
-async def test_code_that_does_not_work_says_how(runner: Runner, language: str, source: str, code: str):
+async def test_code_failures_have_codes(runner: Runner, language: str, source: str, code: str):
     assert (await failure(runner, language, source)).problem.code == code
 
 
@@ -118,17 +120,17 @@ async def test_code_that_does_not_work_says_how(runner: Runner, language: str, s
         ("python", "env.get('HOME')"),
     ],
 )
-async def test_code_has_nothing_but_its_input_and_its_log(runner: Runner, language: str, reach: str):
+async def test_code_has_no_capabilities(runner: Runner, language: str, reach: str):
     sources = {
         "javascript": f"function run() {{ try {{ {reach} }} catch (e) {{}} return 1 }}",
         "python": f"def run(input):\n    try:\n        {reach}\n    except BaseException:\n        pass\n    return 1\n",
     }
     told = await failure(runner, language, sources[language])
     assert told.problem.code == "code_refused"
-    assert "is a skill, which can be granted it" in told.message
+    assert "write a skill to use capabilities" in told.message
 
 
-async def test_code_that_is_stopped_is_gone_at_once(runner: Runner):
+async def test_cancelled_code_stops_at_once(runner: Runner):
     running = asyncio.create_task(run(runner, "javascript", "function run() { for (;;) {} }"))
     await asyncio.sleep(0.3)
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Requests of steps to real servers on this machine."""
+"""HTTP steps, with real servers on this machine."""
 
 import asyncio
 import base64
@@ -11,16 +11,15 @@ from typing import Any
 import pytest
 from pydantic import JsonValue, SecretStr
 from tests.outgoing.servers import Answer, Asked, Served, plain, redirect, serving
-from tests.workflows.steps.calls import Call, call_of
+from tests.workflows.steps.step_calls import Call, call_of
 
 from forge.errors import NotFound
 from forge.kernel.clock import now
 from forge.outgoing.client import Outgoing
 from forge.telemetry.redaction import MASK
-from forge.workflows.engine.hands import Done, StepError
+from forge.workflows.engine.step_executor import StepError, StepResult
 from forge.workflows.models import LogLine
-from forge.workflows.steps.http import HttpHand
-from forge.workflows.steps.http_answer import read_retry_after
+from forge.workflows.steps.http import HttpStepExecutor, read_retry_after
 
 KEY = "s3cret/with+odd=signs"
 
@@ -31,13 +30,13 @@ async def secret(name: str) -> SecretStr:
     return SecretStr(KEY)
 
 
-def hand(*allowed: Served) -> HttpHand:
-    return HttpHand(Outgoing(tuple(one.place for one in allowed)), secret)
+def executor(*allowed: Served) -> HttpStepExecutor:
+    return HttpStepExecutor(Outgoing(tuple(one.place for one in allowed)), secret)
 
 
-async def ask(served: Served, path: str = "/", /, call: Call | None = None, **config: Any) -> Done:
+async def ask(served: Served, path: str = "/", /, call: Call | None = None, **config: Any) -> StepResult:
     call = call or call_of("http", url=f"{served.url}{path}", **config)
-    return await hand(served).do(call, call.config())
+    return await executor(served).execute(call, call.config())
 
 
 async def failure(served: Served, path: str = "/", /, **config: Any) -> StepError:
@@ -53,7 +52,7 @@ def echo(asked_for: Callable[[Asked], bytes], status: str = "200 OK") -> Answer:
     return answer
 
 
-async def test_an_answer_in_json_is_read():
+async def test_json_response_is_parsed():
     async with serving(
         plain(b'{"n": [1, null]}', content_type="application/json; charset=utf-8", x_a="b")
     ) as served:
@@ -84,7 +83,7 @@ async def test_an_answer_in_json_is_read():
         (b"abc", "image/png", {"body": "YWJj", "encoding": "base64"}),
     ],
 )
-async def test_a_body_is_what_its_type_says(body: bytes, media: str, expected: dict[str, JsonValue]):
+async def test_body_is_read_by_content_type(body: bytes, media: str, expected: dict[str, JsonValue]):
     headers = {"content_type": media} if media else {}
     async with serving(plain(body, **headers)) as served:
         done = await ask(served)
@@ -93,7 +92,7 @@ async def test_a_body_is_what_its_type_says(body: bytes, media: str, expected: d
 
 
 @pytest.mark.parametrize("body", [b"{'a': 1}", b"NaN", b"[" * 300 + b"]" * 300, b"1e999"])
-async def test_broken_json_stays_a_text_and_that_is_noted(body: bytes):
+async def test_broken_json_is_returned_as_text_with_warning(body: bytes):
     async with serving(plain(body, content_type="application/json")) as served:
         done = await ask(served)
     assert isinstance(done.output, dict)
@@ -116,27 +115,27 @@ async def test_broken_json_stays_a_text_and_that_is_noted(body: bytes):
         ),
     ],
 )
-async def test_a_body_is_sent_as_what_it_is(body: JsonValue, headers: dict[str, str], sent: str, media: str):
+async def test_request_body_encoding(body: JsonValue, headers: dict[str, str], sent: str, media: str):
     async with serving(plain()) as served:
         await ask(served, method="POST", body=body, headers=headers)
     asked = served.asked[0]
     assert (asked.body.decode(), asked.headers["content-type"]) == (sent, media)
 
 
-async def test_what_is_asked_twice_says_so_and_what_differs_does_not():
+async def test_idempotency_key_depends_on_content():
     async with serving(plain()) as served:
         call = call_of("http", method="POST", url=served.url, body={"n": 1})
         await ask(served, call=call)
         call.attempt = 2
         await ask(served, call=call)
-        await hand(served).do(call, call.config().model_copy(update={"body": {"n": 2}}))
+        await executor(served).execute(call, call.config().model_copy(update={"body": {"n": 2}}))
         await ask(served, method="DELETE", headers={"Idempotency-Key": "mine"})
     first, again, other, own = [asked.headers["idempotency-key"] for asked in served.asked]
     assert first == again != other
     assert own == "mine"
 
 
-async def test_secrets_go_out_and_do_not_come_back():
+async def test_secrets_are_sent_but_not_returned():
     def said(asked: Asked) -> bytes:
         return f"{asked.line} {asked.headers['authorization']} {asked.body.decode()}".encode()
 
@@ -148,7 +147,7 @@ async def test_secrets_go_out_and_do_not_come_back():
             headers={"Authorization": "Bearer {{ secrets.API_KEY }}"},
             body={"key": "{{ secrets.API_KEY }}"},
         )
-        done = await hand(served).do(call, call.config())
+        done = await executor(served).execute(call, call.config())
     asked = served.asked[0]
     assert asked.headers["authorization"] == f"Bearer {KEY}"
     assert json.loads(asked.body) == {"key": KEY}
@@ -158,7 +157,7 @@ async def test_secrets_go_out_and_do_not_come_back():
     assert "POST" in told
 
 
-async def test_a_secret_does_not_come_back_packed_with_other_bytes():
+async def test_secret_is_removed_from_binary_response():
     async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
         body = b"\xff\x00" + asked.headers["x-key"].encode() + b"\xfe"
         await plain(body, content_type="application/octet-stream")(asked, writer)
@@ -170,7 +169,7 @@ async def test_a_secret_does_not_come_back_packed_with_other_bytes():
 
 
 @pytest.mark.parametrize("url", ["https://{{ secrets.HOST }}.invalid/", "{{ secrets.WHOLE }}"])
-async def test_a_host_that_is_secret_is_not_told(url: str):
+async def test_secret_host_is_hidden(url: str):
     known = {"HOST": "TopSecret", "WHOLE": "https://TopSecret.invalid/x"}
 
     async def found(name: str) -> SecretStr:
@@ -178,13 +177,13 @@ async def test_a_host_that_is_secret_is_not_told(url: str):
 
     call = call_of("http", url=url)
     with pytest.raises(StepError) as raised:
-        await HttpHand(Outgoing(), found).do(call, call.config())
+        await HttpStepExecutor(Outgoing(), found).execute(call, call.config())
     assert raised.value.problem.code == "network"
     assert "topsecret" not in repr(raised.value.problem).lower()
 
 
 @pytest.mark.parametrize("status", ["200 OK", "500 Broken"])
-async def test_secrets_are_not_in_errors(status: str):
+async def test_errors_contain_no_secrets(status: str):
     async with serving(echo(lambda asked: asked.headers["x-key"].encode(), status)) as served:
         told = await failure(
             served,
@@ -196,35 +195,35 @@ async def test_secrets_are_not_in_errors(status: str):
     assert told.__cause__ is None
 
 
-async def test_an_address_that_is_none_is_told_without_its_secret():
+async def test_invalid_url_is_reported_without_secret():
     call = call_of("http", url="https://a b/{{ secrets.API_KEY }}" + "x" * 100)
     with pytest.raises(StepError) as raised:
-        await hand().do(call, call.config())
+        await executor().execute(call, call.config())
     assert raised.value.problem.code == "bad_request"
     assert "{{ secrets.API_KEY }}" in raised.value.message
     assert "s3cret" not in repr(raised.value.problem)
 
 
-async def test_a_secret_that_is_not_set_is_named():
+async def test_missing_secret_is_named():
     async with serving(plain()) as served:
         told = await failure(served, headers={"X": "{{ secrets.OTHER }}"})
     assert (told.problem.code, served.asked) == ("unknown_secret", [])
     assert "OTHER" in told.message
 
 
-async def test_a_secret_in_a_body_is_not_sent_on_to_another_host():
+async def test_body_with_secret_is_not_redirected_to_other_host():
     async with serving(plain()) as last, serving(redirect(last.url, "307 Temporary")) as first:
         call = call_of("http", method="POST", url=first.url, body="{{ secrets.API_KEY }}")
         with pytest.raises(StepError) as raised:
-            await hand(first, last).do(call, call.config())
+            await executor(first, last).execute(call, call.config())
         assert (raised.value.problem.code, last.asked) == ("refused", [])
         open_call = call_of("http", method="POST", url=first.url, body="no secret")
-        await hand(first, last).do(open_call, open_call.config())
+        await executor(first, last).execute(open_call, open_call.config())
         assert last.asked[0].body == b"no secret"
 
 
 @pytest.mark.parametrize(
-    ("status", "expect", "code", "may_pass"),
+    ("status", "expect", "code", "retryable"),
     [
         ("404 Not Found", None, "http_4xx", False),
         ("408 Late", None, "http_4xx", True),
@@ -236,32 +235,32 @@ async def test_a_secret_in_a_body_is_not_sent_on_to_another_host():
         ("200 OK", [201, 204], "http_status", False),
     ],
 )
-async def test_a_status_nobody_expects_is_an_error(
-    status: str, expect: list[int] | None, code: str, may_pass: bool
+async def test_unexpected_status_is_an_error(
+    status: str, expect: list[int] | None, code: str, retryable: bool
 ):
     async with serving(plain(b"Because\n of " + b"x" * 5000, status, content_type="text/plain")) as served:
         told = await failure(served, expect_status=expect)
-    assert (told.problem.code, told.problem.retryable) == (code, may_pass)
-    assert told.message.startswith(f"GET {served.url}/ answered {status[:3]}: Because of xxx")
+    assert (told.problem.code, told.problem.retryable) == (code, retryable)
+    assert told.message.startswith(f"GET {served.url}/ returned {status[:3]}: Because of xxx")
     assert len(told.message) < 600
     assert [line.level for line in told.logs] == ["info"]
 
 
-async def test_a_status_somebody_expects_is_none():
+async def test_expected_status_is_not_an_error():
     async with serving(plain(b"", "404 Not Found")) as served:
         done = await ask(served, expect_status=[404])
     assert isinstance(done.output, dict)
     assert done.output["status"] == 404
 
 
-async def test_how_long_to_wait_is_passed_on():
+async def test_retry_after_is_passed_on():
     async with serving(plain(b"", "429 Often", retry_after="17")) as served:
         told = await failure(served)
     assert told.problem.retry_after_s == 17
-    assert told.message.endswith("answered 429 and said nothing else.")
+    assert told.message.endswith("returned 429 with an empty body.")
 
 
-def test_a_time_to_wait_is_read_however_it_is_written():
+def test_retry_after_formats():
     later = format_datetime(now() + timedelta(seconds=100))
     assert 90 < (read_retry_after(later) or 0) < 101
     assert read_retry_after("Thu, 01 Jan 1970 00:00:00 GMT") == 0
@@ -285,38 +284,38 @@ def test_a_time_to_wait_is_read_however_it_is_written():
         ("http://a.example/\r\nX: y", "bad_request"),
     ],
 )
-async def test_where_it_may_not_go_it_does_not(url: str, code: str):
+async def test_forbidden_address_is_refused(url: str, code: str):
     call = call_of("http", url="{{ inputs.url }}")
     with pytest.raises(StepError) as raised:
-        await hand().do(call, call.config(inputs={"url": url}))
+        await executor().execute(call, call.config(inputs={"url": url}))
     problem = raised.value.problem
     assert (problem.code, problem.retryable) == (code, code == "network")
 
 
-async def test_a_value_cannot_change_the_host():
+async def test_value_cannot_change_host():
     async with serving(plain()) as served:
         call = call_of("http", url="http://api.example.com{{ inputs.path }}")
-        with pytest.raises(StepError, match="another host") as raised:
-            await hand(served).do(call, call.config(inputs={"path": f"@{served.place}/"}))
+        with pytest.raises(StepError, match="would change the host") as raised:
+            await executor(served).execute(call, call.config(inputs={"path": f"@{served.place}/"}))
     assert (raised.value.problem.code, served.asked) == ("refused", [])
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\0b", "日"])
-async def test_a_value_cannot_become_a_header(value: str):
+async def test_value_cannot_inject_header(value: str):
     async with serving(plain()) as served:
         call = call_of("http", url=served.url, headers={"X-Name": "n {{ inputs.x }} n"})
-        with pytest.raises(StepError, match="X-Name cannot be sent") as raised:
-            await hand(served).do(call, call.config(inputs={"x": value}))
+        with pytest.raises(StepError, match="header X-Name is invalid") as raised:
+            await executor(served).execute(call, call.config(inputs={"x": value}))
     assert (raised.value.problem.code, served.asked) == ("bad_request", [])
 
 
-async def test_headers_that_are_ours_are_refused():
+async def test_reserved_headers_are_refused():
     async with serving(plain()) as served:
         told = await failure(served, headers={"Host": "other.example"})
     assert (told.problem.code, served.asked) == ("bad_request", [])
 
 
-async def test_an_answer_that_is_too_large_is_not_taken():
+async def test_too_large_response_is_an_error():
     async with serving(plain(b"x" * 101)) as served:
         told = await failure(served, max_bytes=100)
         done = await ask(served, max_bytes=101, method="POST", body="y" * 500)
@@ -324,7 +323,7 @@ async def test_an_answer_that_is_too_large_is_not_taken():
     assert isinstance(done.output, dict)
 
 
-async def test_an_answer_that_does_not_come_ends_with_the_time_of_the_step():
+async def test_missing_response_times_out():
     async def silence(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
@@ -335,19 +334,19 @@ async def test_an_answer_that_does_not_come_ends_with_the_time_of_the_step():
     assert (raised.value.problem.code, raised.value.problem.retryable) == ("timeout", True)
 
 
-async def test_a_redirect_is_followed_and_told():
+async def test_redirect_is_followed_and_reported():
     async with (
         serving(plain(content_type="text/plain")) as last,
         serving(redirect(f"{last.url}/there")) as first,
     ):
         call = call_of("http", url=first.url, headers={"X-Key": "{{ secrets.API_KEY }}"})
-        done = await hand(first, last).do(call, call.config())
+        done = await executor(first, last).execute(call, call.config())
     assert isinstance(done.output, dict)
     assert done.output["url"] == f"{last.url}/there"
     assert "x-key" not in last.asked[0].headers
 
 
-async def test_nobody_there_may_pass():
+async def test_nobody_there_retryable():
     async with serving(plain()) as served:
         pass
     told = await failure(served)

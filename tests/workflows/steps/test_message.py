@@ -1,45 +1,47 @@
-"""Steps that write to a bot or a channel. On both databases."""
+"""Message steps, on both databases."""
 
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.messages.office import SCENES, Office, open_office
-from tests.support.chats import data
-from tests.support.live import Live
+from tests.messages.messaging import SCENES, Messaging, open_messaging
+from tests.support.chat_client import data
+from tests.support.live_forge import Live
 from tests.support.models import StartModels
-from tests.workflows.steps.attempts import Attempt
+from tests.workflows.steps.step_calls import Attempt
 
 from forge.workflows.definition.models import MessageConfig
-from forge.workflows.engine.hands import Done, StepError
-from forge.workflows.steps.message import MessageHand
+from forge.workflows.engine.step_executor import StepError, StepResult
+from forge.workflows.steps.message import MessageStepExecutor
 
 
 @pytest.fixture
-async def office(live_forge: Live, model_server: StartModels) -> AsyncIterator[Office]:
+async def messaging(live_forge: Live, model_server: StartModels) -> AsyncIterator[Messaging]:
     models = model_server({"scenes": SCENES})
     async with live_forge.client() as client:
-        yield await open_office(live_forge, client, models, "Ada")
+        yield await open_messaging(live_forge, client, models, "Ada")
 
 
-async def attempt(office: Office, **config: Any) -> Attempt:
-    run = data(await office.client.post("/api/v1/runs", json={"kind": "self_test", "input": {}}))
+async def attempt(messaging: Messaging, **config: Any) -> Attempt:
+    run = data(await messaging.client.post("/api/v1/runs", json={"kind": "self_test", "input": {}}))
     given = {"type": "message", "body": "When does the tide turn?", **config}
-    return Attempt(office.live.forge.store, office.live.account_id, run["id"], given)
+    return Attempt(messaging.live.forge.store, messaging.live.account_id, run["id"], given)
 
 
-async def do(office: Office, step: Attempt) -> Done:
-    return await MessageHand(office.live.forge.messages).do(step, MessageConfig.model_validate(step.config))
+async def execute(messaging: Messaging, step: Attempt) -> StepResult:
+    return await MessageStepExecutor(messaging.live.forge.messages).execute(
+        step, MessageConfig.model_validate(step.config)
+    )
 
 
-async def test_a_workflow_writes_to_a_bot_and_has_its_reply(office: Office):
-    step = await attempt(office, to="ada", wait=True)
-    done = await do(office, step)
+async def test_message_step_returns_reply(messaging: Messaging):
+    step = await attempt(messaging, to="ada", wait=True)
+    done = await execute(messaging, step)
     output: Any = done.output
     assert (output["type"], output["reply"]) == ("message", "It turns at six.") and done.cost_micros > 0
-    again = await do(office, step)
+    again = await execute(messaging, step)
     assert again.output == output, "after a crash it is found, not sent again"
-    message = await office.message(output["message_id"])
+    message = await messaging.message(output["message_id"])
     assert message["sender"] == {
         "type": "workflow",
         "name": "digest",
@@ -48,27 +50,27 @@ async def test_a_workflow_writes_to_a_bot_and_has_its_reply(office: Office):
         "step": "gather",
     }
     (delivery,) = message["deliveries"]
-    run = data(await office.client.get(f"/api/v1/runs/{delivery['run_id']}"))["run"]
+    run = data(await messaging.client.get(f"/api/v1/runs/{delivery['run_id']}"))["run"]
     assert run["parent_id"] == step.run_id and delivery["run_id"] in step.linked
-    assert len(office.asked()) == 1
+    assert len(messaging.asked()) == 1
     with pytest.raises(StepError) as quiet:
-        await do(office, await attempt(office, to="ada", wait=True, message_type="information"))
+        await execute(messaging, await attempt(messaging, to="ada", wait=True, message_type="information"))
     assert quiet.value.problem.code == "no_reply"
 
 
-async def test_a_message_that_cannot_be_sent_or_answered_fails_its_step(office: Office):
+async def test_failed_message_fails_step(messaging: Messaging):
     async def code(**config: Any) -> str:
         with pytest.raises(StepError) as caught:
-            await do(office, await attempt(office, **config))
+            await execute(messaging, await attempt(messaging, **config))
         return caught.value.problem.code
 
     assert await code(to="nobody") == "unknown_bot"
     assert await code(to="ada", body="") == "bad_message"
     assert await code(to="ada", body="half \ud83d") == "bad_message"
     assert await code(channel="No Such Name!") == "bad_message"
-    data(await office.client.patch("/api/v1/bots/ada", json={"status": "disabled"}))
+    data(await messaging.client.patch("/api/v1/bots/ada", json={"status": "disabled"}))
     assert await code(to="ada", wait=True) == "bot_blocked"
-    sent = await do(office, await attempt(office, to="ada"))
+    sent = await execute(messaging, await attempt(messaging, to="ada"))
     output: Any = sent.output
-    delivered = await office.delivered(output["message_id"])
+    delivered = await messaging.delivered(output["message_id"])
     assert delivered["deliveries"][0]["status"] == "failed", "who does not wait does not fail"

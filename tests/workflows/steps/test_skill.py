@@ -1,4 +1,4 @@
-"""Skills in steps: real ones, written down like any other invocation."""
+"""Skill steps, with real skills."""
 
 from pathlib import Path
 from typing import Any
@@ -7,18 +7,18 @@ import pytest
 from pydantic import JsonValue
 from tests.skills.making import script, skill_md
 from tests.support.models import StartModels
-from tests.workflows.steps.calls import call_of
-from tests.workflows.steps.runners import open_skills
+from tests.workflows.steps.skill_services import open_skills
+from tests.workflows.steps.step_calls import call_of
 
 from forge.llm.errors import ModelKeyRefused
 from forge.llm.models import Role
 from forge.skills import store as skill_store
+from forge.skills.component import SkillComponent
 from forge.skills.execution import RunEnd
-from forge.skills.opening import SkillParts
-from forge.store.engine import Store
-from forge.workflows.engine.hands import Done, StepError
+from forge.store.database import Store
+from forge.workflows.engine.step_executor import StepError, StepResult
 from forge.workflows.models import LogLine
-from forge.workflows.steps.skill import SkillHand, as_object
+from forge.workflows.steps.skill import SkillStepExecutor, as_object
 
 
 @pytest.mark.parametrize(
@@ -32,29 +32,29 @@ from forge.workflows.steps.skill import SkillHand, as_object
         ("", {"input": ""}),
     ],
 )
-def test_what_goes_into_a_skill_is_always_an_object(given: JsonValue, expected: dict[str, JsonValue]):
+def test_skill_input_is_wrapped_in_object(given: JsonValue, expected: dict[str, JsonValue]):
     assert as_object(given) == expected
 
 
-async def add(parts: SkillParts, name: str, files: dict[str, str]) -> None:
+async def add(parts: SkillComponent, name: str, files: dict[str, str]) -> None:
     await parts.library.put(name, {path: text.encode() for path, text in files.items()}, replace=False)
 
 
-async def use(parts: SkillParts, skill: str, **config: Any) -> Done:
+async def use(parts: SkillComponent, skill: str, **config: Any) -> StepResult:
     call = call_of("skill", skill=skill, **config)
-    return await SkillHand(parts.runner).do(call, call.config(inputs={"n": 3}))
+    return await SkillStepExecutor(parts.runner).execute(call, call.config(inputs={"n": 3}))
 
 
 ADDS = "def run(input):\n    print('adding')\n    return {'sum': input['n'] + 1}\n"
 RAISES = "function run(input) { console.error('now'); throw new Error('no ' + input.input) }"
 
 
-async def test_a_script_is_run_and_written_down(store: Store, tmp_path: Path):
+async def test_script_invocation_is_recorded(store: Store, tmp_path: Path):
     async with open_skills(store, tmp_path) as (parts, _):
         await add(parts, "adds", script("adds", ADDS, "skill.py"))
         await add(parts, "raises", script("raises", RAISES))
         done = await use(parts, "adds", input={"n": "{{ inputs.n }}"})
-        assert done == Done(
+        assert done == StepResult(
             {"type": "skill", "skill": "adds", "output": {"sum": 4}}, logs=(LogLine(text="adding"),)
         )
         with pytest.raises(StepError) as raised:
@@ -71,15 +71,17 @@ async def test_a_script_is_run_and_written_down(store: Store, tmp_path: Path):
     assert [(run.purpose, run.by, run.end) for run in runs] == [("workflow", "daily-report", RunEnd.DONE)]
 
 
-async def test_a_skill_that_reaches_too_far_is_refused(store: Store, tmp_path: Path):
+async def test_skill_without_grant_is_refused(store: Store, tmp_path: Path):
     async with open_skills(store, tmp_path) as (parts, _):
         await add(parts, "nosy", script("nosy", "function run() { return secrets.get('A') }"))
-        with pytest.raises(StepError, match="nobody granted") as raised:
+        with pytest.raises(StepError, match="is not granted") as raised:
             await use(parts, "nosy")
     assert raised.value.problem.code == "skill_refused"
 
 
-async def test_instructions_are_paid_for_by_the_run(store: Store, tmp_path: Path, model_server: StartModels):
+async def test_instruction_skill_costs_are_charged_to_run(
+    store: Store, tmp_path: Path, model_server: StartModels
+):
     server = model_server({"scenes": {"only": {"turns": [{"text": "Short."}]}}})
     async with open_skills(store, tmp_path) as (parts, under):
         await under.add("one", server.url)
@@ -92,7 +94,7 @@ async def test_instructions_are_paid_for_by_the_run(store: Store, tmp_path: Path
         assert done.cost_micros > 0
 
 
-async def test_a_model_that_cannot_be_called_is_told_as_such(store: Store, tmp_path: Path):
+async def test_unavailable_model_is_reported(store: Store, tmp_path: Path):
     async with open_skills(store, tmp_path) as (parts, _):
         await add(parts, "brief", {"SKILL.md": skill_md("brief", kind="prompt", body="Be brief.")})
         with pytest.raises(ModelKeyRefused):

@@ -1,4 +1,4 @@
-"""Triggers on a real database, with the smallest thing that can start a run: a row."""
+"""Triggers on a real database; starting a run only inserts its rows."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,46 +12,47 @@ from forge.events.log import EventLog
 from forge.events.models import Event
 from forge.kernel.clock import now
 from forge.kernel.ids import new_id
-from forge.store.engine import Store, Tx
+from forge.store.database import Store, Tx
 from forge.store.types import METADATA
 from forge.telemetry import Metrics
 from forge.workflows.definition.models import Definition
 from forge.workflows.models import Submitted, TriggerView
 from forge.workflows.tables import workflow_runs, workflow_triggers, workflows
-from forge.workflows.triggers.firing import Firing
-from forge.workflows.triggers.launching import Launch
-from forge.workflows.triggers.registering import register, unregister, views
+from forge.workflows.triggers.launcher import TriggerLauncher, TriggerRequest
+from forge.workflows.triggers.registration import register, unregister, views
 
 ACCOUNT = "account-1"
 STREAM = f"account:{ACCOUNT}"
 
 
 @dataclass
-class House:
+class Environment:
     store: Store
     events: EventLog
-    refusing: ForgeError | None = None
-    fired: list[Firing] = field(default_factory=list)
-    """What was asked for; what came of it is in the database."""
+    refusal: ForgeError | None = None
+    fired: list[TriggerRequest] = field(default_factory=list)
+    """The requests received; their results are in the database."""
 
     @property
-    def launch(self) -> Launch:
-        return Launch(self.store, self.events, self.fire)
+    def launcher(self) -> TriggerLauncher:
+        return TriggerLauncher(self.store, self.events, self.start_for_trigger)
 
-    async def fire(self, tx: Tx, account_id: str, workflow_id: str, firing: Firing) -> Submitted:
-        self.fired.append(firing)
-        if self.refusing:
-            raise self.refusing
+    async def start_for_trigger(
+        self, tx: Tx, account_id: str, workflow_id: str, trigger_request: TriggerRequest
+    ) -> Submitted:
+        self.fired.append(trigger_request)
+        if self.refusal:
+            raise self.refusal
         known = sa.select(workflow_runs.c.run_id).where(
             workflow_runs.c.workflow_id == workflow_id,
-            workflow_runs.c.dedupe_key == firing.dedupe_key,
+            workflow_runs.c.dedupe_key == trigger_request.dedupe_key,
         )
-        if firing.dedupe_key and (run_id := (await tx.execute(known)).scalar_one_or_none()):
+        if trigger_request.dedupe_key and (run_id := (await tx.execute(known)).scalar_one_or_none()):
             return Submitted(
                 run_id=run_id,
                 workflow_id=workflow_id,
                 workflow_name="",
-                trigger=firing.type,
+                trigger=trigger_request.type,
                 is_duplicate=True,
             )
         run_id = new_id()
@@ -62,15 +63,17 @@ class House:
                 **values,
                 run_id=run_id,
                 workflow_id=workflow_id,
-                trigger=firing.type,
-                source=firing.source,
-                payload=firing.payload,
-                about=firing.about,
-                dedupe_key=firing.dedupe_key,
-                depth=firing.depth,
+                trigger=trigger_request.type,
+                source=trigger_request.source,
+                payload=trigger_request.payload,
+                about=trigger_request.about,
+                dedupe_key=trigger_request.dedupe_key,
+                depth=trigger_request.depth,
             )
         )
-        return Submitted(run_id=run_id, workflow_id=workflow_id, workflow_name="w", trigger=firing.type)
+        return Submitted(
+            run_id=run_id, workflow_id=workflow_id, workflow_name="w", trigger=trigger_request.type
+        )
 
     async def save(
         self,
@@ -127,7 +130,7 @@ class House:
         async with self.store.read() as tx:
             return list((await tx.execute(query)).all())
 
-    async def told(self, *types: str) -> list[Event]:
+    async def published(self, *types: str) -> list[Event]:
         async with self.store.read() as tx:
             return await self.events.read(tx, STREAM, types=types)
 
@@ -159,8 +162,8 @@ async def insert_run(
 
 
 @pytest.fixture
-def house(store: Store) -> House:
-    return House(store, EventLog(store, Metrics(version="test")))
+def environment(store: Store) -> Environment:
+    return Environment(store, EventLog(store, Metrics(version="test")))
 
 
 def at(text: str) -> datetime:

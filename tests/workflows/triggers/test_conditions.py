@@ -6,7 +6,7 @@ import pytest
 
 from forge.kernel.clock import now
 from forge.workflows.models import TriggerType
-from forge.workflows.triggers.launching import wants
+from forge.workflows.triggers.launcher import condition_holds
 from forge.workflows.triggers.store import TriggerRow
 
 pytestmark = pytest.mark.anyio
@@ -24,9 +24,9 @@ TRIGGER = TriggerRow(
 )
 
 
-async def test_others_get_their_turn_while_a_condition_is_worked_out():
+async def test_condition_does_not_block_event_loop():
     when = "size(event.items.map(a, event.items.map(b, a * b))) == 100"
-    asked = asyncio.ensure_future(wants(TRIGGER, when, "*", now(), {"items": list(range(100))}))
+    asked = asyncio.ensure_future(condition_holds(TRIGGER, when, "*", now(), {"items": list(range(100))}))
     turns = 0
     while not asked.done():
         await asyncio.sleep(0)

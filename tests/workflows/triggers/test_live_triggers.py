@@ -1,4 +1,4 @@
-"""Triggers of a running Forge: from the request that saves a workflow to the run that it starts."""
+"""Triggers in a running Forge, from saving a workflow to the run."""
 
 import asyncio
 import hashlib
@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 from pydantic import SecretStr
-from tests.support.live import Live
-from tests.support.patience import PATIENCE_S
+from tests.support.live_forge import Live
+from tests.support.timeouts import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -43,7 +43,7 @@ async def runs_of(client: httpx2.AsyncClient, name: str, count: int) -> list[dic
             await asyncio.sleep(0.05)
 
 
-async def test_a_webhook_is_live_from_its_workflow_to_its_end(live_forge: Live, client: httpx2.AsyncClient):
+async def test_webhook_is_active_while_workflow_exists(live_forge: Live, client: httpx2.AsyncClient):
     await live_forge.forge.accounts.vault.set("HOOK", SecretStr("s3cret"))
     trigger = {
         "type": "webhook",
@@ -83,9 +83,7 @@ async def test_a_webhook_is_live_from_its_workflow_to_its_end(live_forge: Live, 
         assert (await sender.post("/webhooks/deploy/api", content=body, headers=headers)).status_code == 404
 
 
-async def test_schedules_events_and_files_start_runs_without_a_restart(
-    client: httpx2.AsyncClient, tmp_path: Path
-):
+async def test_new_triggers_are_active_without_restart(client: httpx2.AsyncClient, tmp_path: Path):
     inbox = tmp_path / "inbox"
     inbox.mkdir()
     await save(client, "tick", {"type": "cron", "schedule": "every second"})
@@ -103,7 +101,7 @@ async def test_schedules_events_and_files_start_runs_without_a_restart(
     assert (await runs_of(client, "after", 1))[0]["trigger"] == "event"
 
 
-async def test_a_trigger_that_cannot_be_is_refused_and_nothing_is_saved(client: httpx2.AsyncClient):
+async def test_invalid_trigger_is_rejected(client: httpx2.AsyncClient):
     for trigger, word in (
         ({"type": "cron", "schedule": "every blue moon"}, "every blue moon"),
         ({"type": "cron", "schedule": "daily", "timezone": "Mars/Olympus"}, "Mars/Olympus"),

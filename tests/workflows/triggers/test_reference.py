@@ -1,4 +1,4 @@
-"""docs/reference/triggers.md says what is so."""
+"""docs/reference/triggers.md matches the code."""
 
 import re
 from pathlib import Path
@@ -7,8 +7,8 @@ import pytest
 
 from forge.kernel.clock import now
 from forge.workflows.definition.models import CronTrigger, EventTrigger, FileWatchTrigger, WebhookTrigger
-from forge.workflows.schedules.cron import read_schedule
-from forge.workflows.triggers.happenings import EVENT_TYPES
+from forge.workflows.schedules import read_schedule
+from forge.workflows.triggers.event_names import EVENT_TYPES
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/triggers.md").read_text()
 
@@ -29,12 +29,12 @@ PHRASES = re.findall(r"^\| (`.+`) \| `([^`]+)` \|$", rows("cron"), re.MULTILINE)
         ("file_watch", FileWatchTrigger),
     ],
 )
-def test_every_key_is_named(heading: str, trigger: type[CronTrigger]):
+def test_every_key_is_documented(heading: str, trigger: type[CronTrigger]):
     named = re.findall(r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|$", rows(heading), re.MULTILINE)
     assert sorted(named) == sorted(trigger.model_fields.keys() - {"type"})
 
 
-def test_every_event_is_named():
+def test_every_event_type_is_documented():
     assert {name for name in EVENT_TYPES if f"`{name}`" not in rows("event")} == set()
     first = "".join(re.findall(r"^\|([^|]+)\|[^|]+\|[^|]+\|[^|]+\|$", rows("event"), re.MULTILINE))
     assert set(re.findall(r"`([a-z]+\.[a-z]+)`", first)) == set(EVENT_TYPES)
@@ -44,7 +44,7 @@ def test_every_event_is_named():
     ("phrase", "fields"),
     [(phrase, fields) for row, fields in PHRASES for phrase in re.findall(r"`([^`]+)`", row)],
 )
-def test_every_phrase_is_the_same_in_fields(phrase: str, fields: str):
+def test_documented_phrases_match_their_fields(phrase: str, fields: str):
     said, written, moment = read_schedule(phrase), read_schedule(fields), now()
     for _ in range(5):
         following = said.next_after(moment)
@@ -52,5 +52,5 @@ def test_every_phrase_is_the_same_in_fields(phrase: str, fields: str):
         moment = following
 
 
-def test_there_are_phrases_in_the_table():
+def test_phrase_table_is_found():
     assert len(PHRASES) > 10

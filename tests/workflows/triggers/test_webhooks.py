@@ -1,4 +1,4 @@
-"""Deliveries to webhooks: who may start something, what it gets to know, and that it starts once."""
+"""Webhook deliveries: authentication, payload and repeated deliveries."""
 
 import hashlib
 import hmac
@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from tests.workflows.triggers.conftest import House, at
+from tests.workflows.triggers.conftest import Environment, at
 
 from forge.errors import Conflict, Malformed, NotFound, Unauthenticated, Unavailable
-from forge.workflows.models import Submitted, TriggerType
-from forge.workflows.triggers.deliveries import Delivery
-from forge.workflows.triggers.models import Ignored
+from forge.workflows.models import Ignored, Submitted, TriggerType
+from forge.workflows.triggers.delivery import Delivery
 from forge.workflows.triggers.webhooks import Webhooks
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +28,7 @@ def hook(path: str = "/in", **more: Any) -> dict[str, Any]:
     return {"type": "webhook", "path": path, **more}
 
 
-def webhooks(house: House, secrets: Mapping[str, str] | None = None) -> Webhooks:
+def webhooks(environment: Environment, secrets: Mapping[str, str] | None = None) -> Webhooks:
     known = {"HOOK": SECRET} if secrets is None else secrets
 
     async def resolve(name: str) -> SecretStr:
@@ -37,7 +36,7 @@ def webhooks(house: House, secrets: Mapping[str, str] | None = None) -> Webhooks
             raise NotFound(f"The secret {name} is not set.", hint=f"Set it: forge secrets set {name}")
         return SecretStr(known[name])
 
-    return Webhooks(house.launch, resolve, clock=lambda: NOW)
+    return Webhooks(environment.launcher, resolve, clock=lambda: NOW)
 
 
 def delivery(
@@ -56,14 +55,14 @@ def signed(
     return delivery(body, x_hub_signature_256=f"sha256={code}", **times, **headers)
 
 
-async def test_a_delivery_starts_a_run_with_its_body(house: House):
-    workflow_id = await house.save(hook("/a/b"))
+async def test_delivery_starts_run_with_body(environment: Environment):
+    workflow_id = await environment.save(hook("/a/b"))
     query = (("q", "1"), ("tag", "x"), ("tag", "y"))
-    answer = await webhooks(house).receive(
+    answer = await webhooks(environment).receive(
         "/a/b", delivery(b'{"n": 1}', query, x_github_event="push", cookie="c")
     )
     assert isinstance(answer, Submitted) and answer.status == "submitted" and not answer.is_duplicate
-    (run,) = await house.runs()
+    (run,) = await environment.runs()
     assert (run.run_id, run.workflow_id, run.source) == (answer.run_id, workflow_id, "/a/b")
     assert run.payload == {"n": 1} and run.trigger == TriggerType.WEBHOOK
     assert run.about == {
@@ -73,7 +72,7 @@ async def test_a_delivery_starts_a_run_with_its_body(house: House):
         "headers": {"content-type": "application/json", "x-github-event": "push"},
         "query": {"q": "1", "tag": ["x", "y"]},
     }
-    assert (await house.view(workflow_id)).last_fired_at is not None
+    assert (await environment.view(workflow_id)).last_fired_at is not None
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ async def test_a_delivery_starts_a_run_with_its_body(house: House):
         ("", b'{"a": 1}', {"body": '{"a": 1}'}),
     ],
 )
-def test_bodies_are_read_by_what_they_say_they_are(kind: str, body: bytes, payload: dict[str, Any]):
+def test_body_is_parsed_by_content_type(kind: str, body: bytes, payload: dict[str, Any]):
     assert Delivery({"content-type": kind}, (), body).payload() == payload
 
 
@@ -104,12 +103,12 @@ def test_bodies_are_read_by_what_they_say_they_are(kind: str, body: bytes, paylo
         ("application/octet-stream", b"\xff\xfe"),
     ],
 )
-def test_a_body_that_cannot_be_read_is_malformed(kind: str, body: bytes):
+def test_unreadable_body_is_malformed(kind: str, body: bytes):
     with pytest.raises(Malformed):
         Delivery({"content-type": kind}, (), body).payload()
 
 
-def test_headers_that_let_somebody_in_are_not_shown():
+def test_credential_headers_are_not_stored():
     names = (
         "authorization",
         "cookie",
@@ -123,9 +122,9 @@ def test_headers_that_let_somebody_in_are_not_shown():
     assert about["headers"] == {**others, "x-long": "y" * 1000}
 
 
-async def test_only_the_right_signature_starts_something(house: House):
-    await house.save(hook(auth=HMAC))
-    hooks, body = webhooks(house), b'{"n": 1}'
+async def test_only_valid_signature_starts_run(environment: Environment):
+    await environment.save(hook(auth=HMAC))
+    hooks, body = webhooks(environment), b'{"n": 1}'
     wrong = [
         delivery(body),
         delivery(body, x_hub_signature_256=""),
@@ -138,15 +137,15 @@ async def test_only_the_right_signature_starts_something(house: House):
     for one in wrong:
         with pytest.raises(Unauthenticated):
             await hooks.receive("/in", one)
-    assert (await house.runs(), await house.told(), house.fired) == ([], [], [])
+    assert (await environment.runs(), await environment.published(), environment.fired) == ([], [], [])
     bare = signed(body).headers["x-hub-signature-256"].removeprefix("sha256=")
     first = await hooks.receive("/in", delivery(body, x_hub_signature_256=bare.upper()))
     assert isinstance(first, Submitted)
 
 
-async def test_a_signed_time_must_be_near_and_cannot_be_left_out(house: House):
-    await house.save(hook(auth=HMAC, tolerance_secs=60))
-    hooks, long_ago = webhooks(house), str(int(STAMP) - 61)
+async def test_signed_timestamp_must_be_recent_and_present(environment: Environment):
+    await environment.save(hook(auth=HMAC, tolerance_secs=60))
+    hooks, long_ago = webhooks(environment), str(int(STAMP) - 61)
     stale = signed(timestamp=long_ago)
     without = {name: value for name, value in stale.headers.items() if name != "x-forge-timestamp"}
     for one in (
@@ -163,9 +162,9 @@ async def test_a_signed_time_must_be_near_and_cannot_be_left_out(house: House):
     assert isinstance(await hooks.receive("/in", signed(timestamp=str(int(STAMP) - 60))), Submitted)
 
 
-async def test_a_bearer_token_is_the_secret_itself(house: House):
-    await house.save(hook(auth=BEARER))
-    hooks = webhooks(house)
+async def test_bearer_token_is_the_secret(environment: Environment):
+    await environment.save(hook(auth=BEARER))
+    hooks = webhooks(environment)
     for shown in ("", SECRET, f"Basic {SECRET}", "Bearer", "Bearer wrong", f"Bearer {SECRET}x"):
         with pytest.raises(Unauthenticated):
             await hooks.receive("/in", delivery(authorization=shown))
@@ -173,52 +172,52 @@ async def test_a_bearer_token_is_the_secret_itself(house: House):
 
 
 @pytest.mark.parametrize("auth", [HMAC, BEARER])
-async def test_an_empty_secret_lets_nobody_in(house: House, auth: dict[str, str]):
-    await house.save(hook(auth=auth))
-    hooks = webhooks(house, {"HOOK": ""})
+async def test_empty_secret_is_rejected(environment: Environment, auth: dict[str, str]):
+    await environment.save(hook(auth=auth))
+    hooks = webhooks(environment, {"HOOK": ""})
     for one in (delivery(authorization="Bearer "), signed(secret="")):
         with pytest.raises(Unauthenticated):
             await hooks.receive("/in", one)
 
 
-async def test_a_missing_secret_is_told_to_the_owner_once_and_to_nobody_outside(house: House):
-    workflow_id = await house.save(hook(auth=HMAC))
+async def test_missing_secret_is_reported_only_to_owner(environment: Environment):
+    workflow_id = await environment.save(hook(auth=HMAC))
     for _ in range(3):
         with pytest.raises(Unauthenticated) as refused:
-            await webhooks(house, {}).receive("/in", signed())
+            await webhooks(environment, {}).receive("/in", signed())
         assert "HOOK" not in refused.value.message + str(refused.value.hint)
-    (told,) = await house.told()
+    (told,) = await environment.published()
     assert told.data["reason"] == (
-        "A delivery cannot be checked. The secret HOOK is not set. Set it: forge secrets set HOOK"
+        "A delivery could not be verified. The secret HOOK is not set. Set it: forge secrets set HOOK"
     )
-    assert (await house.view(workflow_id)).error == told.data["reason"]
-    assert isinstance(await webhooks(house).receive("/in", signed()), Submitted)
-    assert (await house.view(workflow_id)).error is None
+    assert (await environment.view(workflow_id)).error == told.data["reason"]
+    assert isinstance(await webhooks(environment).receive("/in", signed()), Submitted)
+    assert (await environment.view(workflow_id)).error is None
 
 
 @pytest.mark.parametrize("name", ["idempotency_key", "x_forge_delivery", "x_github_delivery", "webhook_id"])
-async def test_the_same_delivery_again_has_the_same_run(house: House, name: str):
-    await house.save(hook())
-    hooks = webhooks(house)
+async def test_repeated_delivery_returns_same_run(environment: Environment, name: str):
+    await environment.save(hook())
+    hooks = webhooks(environment)
     first = await hooks.receive("/in", delivery(**{name: "7"}))
     again = await hooks.receive("/in", delivery(b'{"n": 2}', **{name: "7"}))
     other = await hooks.receive("/in", delivery(**{name: "8"}))
     assert isinstance(first, Submitted) and isinstance(again, Submitted) and isinstance(other, Submitted)
     assert (again.run_id, again.is_duplicate) == (first.run_id, True)
-    assert other.run_id != first.run_id and len(await house.runs()) == 2
+    assert other.run_id != first.run_id and len(await environment.runs()) == 2
 
 
-async def test_the_same_id_at_another_path_is_another_delivery(house: House):
-    await house.save(hook("/signed", auth=HMAC), hook("/open"))
-    hooks = webhooks(house)
+async def test_delivery_id_is_scoped_to_path(environment: Environment):
+    await environment.save(hook("/signed", auth=HMAC), hook("/open"))
+    hooks = webhooks(environment)
     await hooks.receive("/open", delivery(idempotency_key="7"))
     own = await hooks.receive("/signed", signed(idempotency_key="7"))
     assert isinstance(own, Submitted) and not own.is_duplicate
 
 
-async def test_without_an_id_a_signature_tells_deliveries_apart(house: House):
-    await house.save(hook(auth=HMAC))
-    hooks = webhooks(house)
+async def test_signature_identifies_delivery_without_id(environment: Environment):
+    await environment.save(hook(auth=HMAC))
+    hooks = webhooks(environment)
     stamped = signed(timestamp=STAMP)
     for one in (signed(), signed(), signed(b"{}"), stamped, stamped):
         assert isinstance(await hooks.receive("/in", one), Submitted)
@@ -230,61 +229,61 @@ async def test_without_an_id_a_signature_tells_deliveries_apart(house: House):
     )
     again = await hooks.receive("/in", joined)
     assert isinstance(again, Submitted) and again.is_duplicate
-    assert len(await house.runs()) == 3
+    assert len(await environment.runs()) == 3
 
 
-async def test_who_sends_a_signed_time_again_cannot_call_it_another_delivery(house: House):
-    await house.save(hook(auth=HMAC))
-    hooks = webhooks(house)
+async def test_replayed_signed_delivery_cannot_change_its_id(environment: Environment):
+    await environment.save(hook(auth=HMAC))
+    hooks = webhooks(environment)
     answers = [await hooks.receive("/in", signed(timestamp=STAMP, idempotency_key=key)) for key in ("1", "2")]
     assert [isinstance(one, Submitted) and one.is_duplicate for one in answers] == [False, True]
-    assert len(await house.runs()) == 1
+    assert len(await environment.runs()) == 1
 
 
-async def test_without_an_id_and_a_signature_every_delivery_counts(house: House):
-    await house.save(hook())
+async def test_delivery_without_id_and_signature_is_always_new(environment: Environment):
+    await environment.save(hook())
     for _ in range(2):
-        await webhooks(house).receive("/in", delivery(x_hub_signature_256="same"))
-    assert len(await house.runs()) == 2
+        await webhooks(environment).receive("/in", delivery(x_hub_signature_256="same"))
+    assert len(await environment.runs()) == 2
 
 
-async def test_what_was_refused_may_be_delivered_again(house: House):
-    workflow_id = await house.save(hook())
-    house.refusing = Conflict("It runs already.")
+async def test_refused_delivery_may_be_repeated(environment: Environment):
+    workflow_id = await environment.save(hook())
+    environment.refusal = Conflict("It runs already.")
     with pytest.raises(Conflict):
-        await webhooks(house).receive("/in", delivery(webhook_id="1"))
-    assert [event.data["reason"] for event in await house.told()] == ["It runs already."]
-    house.refusing = Unavailable("Later.")
+        await webhooks(environment).receive("/in", delivery(webhook_id="1"))
+    assert [event.data["reason"] for event in await environment.published()] == ["It runs already."]
+    environment.refusal = Unavailable("Later.")
     with pytest.raises(Unavailable):
-        await webhooks(house).receive("/in", delivery(webhook_id="1"))
-    assert (await house.view(workflow_id)).error == "It runs already."
-    house.refusing = None
-    answer = await webhooks(house).receive("/in", delivery(webhook_id="1"))
+        await webhooks(environment).receive("/in", delivery(webhook_id="1"))
+    assert (await environment.view(workflow_id)).error == "It runs already."
+    environment.refusal = None
+    answer = await webhooks(environment).receive("/in", delivery(webhook_id="1"))
     assert isinstance(answer, Submitted) and not answer.is_duplicate
 
 
-async def test_a_condition_chooses_deliveries(house: House):
-    workflow_id = await house.save(hook(when='event.action == "opened" && trigger.type == "webhook"'))
-    hooks = webhooks(house)
+async def test_condition_filters_deliveries(environment: Environment):
+    workflow_id = await environment.save(hook(when='event.action == "opened" && trigger.type == "webhook"'))
+    hooks = webhooks(environment)
     assert isinstance(await hooks.receive("/in", delivery(b'{"action": "closed"}')), Ignored)
     assert isinstance(await hooks.receive("/in", delivery(b'{"action": "opened"}')), Submitted)
     for _ in range(2):
         assert isinstance(await hooks.receive("/in", delivery(b"{}")), Ignored)
-    assert len(await house.runs()) == 1 and len(await house.told("workflow.refused")) == 1
-    assert "action" in str((await house.view(workflow_id)).error)
+    assert len(await environment.runs()) == 1 and len(await environment.published("workflow.refused")) == 1
+    assert "action" in str((await environment.view(workflow_id)).error)
 
 
-async def test_there_is_no_webhook_where_nobody_has_one_or_it_is_switched_off(house: House):
-    off = await house.save(hook("/off"), name="off", is_enabled=False)
-    gone = await house.save(hook("/gone"), name="gone")
-    await house.delete(gone)
+async def test_unknown_or_disabled_webhook_is_not_found(environment: Environment):
+    off = await environment.save(hook("/off"), name="off", is_enabled=False)
+    gone = await environment.save(hook("/gone"), name="gone")
+    await environment.delete(gone)
     for path in ("/in", "/off", "/gone", "/", "/off/", "//off"):
         with pytest.raises(NotFound, match="no webhook at this path"):
-            await webhooks(house).receive(path, delivery())
-    await house.save(hook("/off"), name="off", workflow_id=off)
-    assert isinstance(await webhooks(house).receive("/off", delivery()), Submitted)
+            await webhooks(environment).receive(path, delivery())
+    await environment.save(hook("/off"), name="off", workflow_id=off)
+    assert isinstance(await webhooks(environment).receive("/off", delivery()), Submitted)
 
 
-def test_what_is_told_fits_json():
+def test_delivery_metadata_is_valid_json():
     about = Delivery({"x-odd": "\udcff\0"}, (("q", "ü"),), b"").about()
     assert json.loads(json.dumps(about)) == about and "\0" not in json.dumps(about["headers"])

@@ -77,7 +77,7 @@ function make(id: string, wanted: Wanted, dry_run: boolean): Promise<Assembled> 
 /** Once, however often it is asked for. */
 export async function makeIt({ id, wanted }: { id: string; wanted: Wanted }): Promise<Made> {
   const { result } = await make(id, wanted, false);
-  if (!result) throw new Error("Forge did not say what it made.");
+  if (!result) throw new Error("The response does not say what was created.");
   return result;
 }
 

@@ -85,7 +85,7 @@ function toApiError(response: Response, body: unknown): ApiError {
   const unexplained: ErrorBody = {
     code: `http_${response.status}`,
     message: `The server answered ${response.status} without an explanation.`,
-    hint: "A proxy in between may have answered. Try again; the server's log has the details.",
+    hint: "A proxy may have answered instead. Try again, or check the server log.",
   };
   return new ApiError(response.status, failure.errors?.[0] ?? unexplained, failure.meta?.request_id ?? null);
 }

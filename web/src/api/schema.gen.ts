@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Health
-         * @description The process is up and serves.
+         * @description Report that the process is serving requests.
          */
         get: operations["health_health_get"];
         put?: never;
@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Numbers in Prometheus' text format.
+         * @description Metrics in Prometheus' text format.
          */
         get: operations["metrics_metrics_get"];
         put?: never;
@@ -72,7 +72,7 @@ export interface paths {
         put?: never;
         /**
          * Log In
-         * @description Trade the token of a one-time link for a session (two cookies).
+         * @description Exchange the token of a one-time link for a session (two cookies).
          */
         post: operations["log_in_api_v1_login_post"];
         delete?: never;
@@ -109,7 +109,7 @@ export interface paths {
         put?: never;
         /**
          * Create Login Link
-         * @description A link that opens one session, for a browser that has none.
+         * @description Create a one-time login link for a browser that is not signed in.
          */
         post: operations["create_login_link_api_v1_login_links_post"];
         delete?: never;
@@ -148,7 +148,7 @@ export interface paths {
         put?: never;
         /**
          * Create Key
-         * @description The answer is the only place the key is ever shown. It can have no more scope than the caller.
+         * @description Create an API key. The key is shown only in this response; its scopes cannot exceed the caller's.
          */
         post: operations["create_key_api_v1_keys_post"];
         delete?: never;
@@ -183,7 +183,7 @@ export interface paths {
         };
         /**
          * List Secrets
-         * @description Names and last characters; values never leave the vault this way.
+         * @description List secrets by name with their last characters. Values are never returned.
          */
         get: operations["list_secrets_api_v1_secrets_get"];
         put?: never;
@@ -221,7 +221,7 @@ export interface paths {
         };
         /**
          * Get Models
-         * @description Providers, the models of each role, own prices, budgets and what was spent today.
+         * @description Return providers, the models of each role, custom prices, budgets and today's spending.
          */
         get: operations["get_models_api_v1_models_get"];
         put?: never;
@@ -242,13 +242,13 @@ export interface paths {
         get?: never;
         /**
          * Set Chain
-         * @description The models of a role, in the order they are tried. One without a price is refused (404).
+         * @description Set the models of a role, in the order they are tried. A model without a price is rejected (404).
          */
         put: operations["set_chain_api_v1_models_roles__role__put"];
         post?: never;
         /**
          * Reset Chain
-         * @description Back to the default.
+         * @description Reset the models of a role to the default.
          */
         delete: operations["reset_chain_api_v1_models_roles__role__delete"];
         options?: never;
@@ -266,13 +266,13 @@ export interface paths {
         get?: never;
         /**
          * Save Provider
-         * @description Add an endpoint, or give one another address or key.
+         * @description Add a provider, or change its address or key.
          */
         put: operations["save_provider_api_v1_models_providers__name__put"];
         post?: never;
         /**
          * Remove Provider
-         * @description Remove one of your own, while no role uses it; one that came with Forge becomes as it came.
+         * @description Remove a custom provider that no role uses, or reset a built-in one.
          */
         delete: operations["remove_provider_api_v1_models_providers__name__delete"];
         options?: never;
@@ -290,13 +290,13 @@ export interface paths {
         get?: never;
         /**
          * Set Price
-         * @description Say what a model costs, in dollars for a million tokens.
+         * @description Set the price of a model, in dollars per million tokens.
          */
         put: operations["set_price_api_v1_models_prices_put"];
         post?: never;
         /**
          * Remove Price
-         * @description Back to the price of the table, if it has one.
+         * @description Reset the price of a model to that of the table, if there is one.
          */
         delete: operations["remove_price_api_v1_models_prices_delete"];
         options?: never;
@@ -314,7 +314,7 @@ export interface paths {
         get?: never;
         /**
          * Set Budget
-         * @description What one run, or the account in a day, may spend.
+         * @description Set the budget of a run, or of the account per day.
          */
         put: operations["set_budget_api_v1_models_budgets__budget__put"];
         post?: never;
@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Test Model
-         * @description A real, tiny call. What is wrong with the model is the answer (`ok: false`), not an error of this request.
+         * @description Make a small test call. Problems of the model are returned with `ok: false`, not as an error of this request.
          */
         post: operations["test_model_api_v1_models_test_post"];
         delete?: never;
@@ -353,7 +353,7 @@ export interface paths {
         };
         /**
          * List Calls
-         * @description Requests to providers with tokens, cost and time, newest first.
+         * @description List requests to providers with tokens, cost and latency, newest first.
          */
         get: operations["list_calls_api_v1_models_calls_get"];
         put?: never;
@@ -373,13 +373,13 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Your runs, newest first.
+         * @description List your runs, newest first.
          */
         get: operations["list_runs_api_v1_runs_get"];
         put?: never;
         /**
          * Start Run
-         * @description Start a run; it is on its way when this returns.
+         * @description Start a run. It is queued when this returns.
          */
         post: operations["start_run_api_v1_runs_post"];
         delete?: never;
@@ -397,7 +397,7 @@ export interface paths {
         };
         /**
          * Get Run
-         * @description A run with its steps, gates and children.
+         * @description Return a run with its steps, gates and children.
          */
         get: operations["get_run_api_v1_runs__run_id__get"];
         put?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Run
-         * @description Stop a run and everything below it.
+         * @description Cancel a run and all its descendants.
          */
         post: operations["cancel_run_api_v1_runs__run_id__cancel_post"];
         delete?: never;
@@ -437,7 +437,7 @@ export interface paths {
         };
         /**
          * List Gates
-         * @description Questions to you, newest first; `status=open` are the ones that wait.
+         * @description List your gates, newest first; `status=open` returns those that wait for an answer.
          */
         get: operations["list_gates_api_v1_gates_get"];
         put?: never;
@@ -476,7 +476,8 @@ export interface paths {
         put?: never;
         /**
          * Answer Gate
-         * @description Answer a question, bound to what was shown. The first answer wins (409); too late is 410.
+         * @description Answer the gate as it was displayed. 409 if it was already answered or has changed, 410 if it is
+         *     closed.
          */
         post: operations["answer_gate_api_v1_gates__gate_id__answer_post"];
         delete?: never;
@@ -497,7 +498,8 @@ export interface paths {
         put?: never;
         /**
          * Create Workspace
-         * @description Without a path Forge makes a directory of its own. To adopt one of the machine's takes the scope `admin`.
+         * @description Create a workspace. Without `path` Forge creates a directory; adopting an existing one needs the
+         *     scope `admin`.
          */
         post: operations["create_workspace_api_v1_workspaces_post"];
         delete?: never;
@@ -519,7 +521,7 @@ export interface paths {
         post?: never;
         /**
          * Remove Workspace
-         * @description Deletes the directory if Forge made it; an adopted one stays.
+         * @description Remove a workspace. The directory is deleted if Forge created it; an adopted one is kept.
          */
         delete: operations["remove_workspace_api_v1_workspaces__workspace_id__delete"];
         options?: never;
@@ -536,7 +538,7 @@ export interface paths {
         };
         /**
          * List Files
-         * @description What a directory holds.
+         * @description List the entries of a directory.
          */
         get: operations["list_files_api_v1_workspaces__workspace_id__files_get"];
         put?: never;
@@ -556,7 +558,7 @@ export interface paths {
         };
         /**
          * Read File
-         * @description The beginning of a file, as text.
+         * @description Return the beginning of a file as text.
          */
         get: operations["read_file_api_v1_workspaces__workspace_id__file_get"];
         put?: never;
@@ -576,7 +578,7 @@ export interface paths {
         };
         /**
          * Search Files
-         * @description Lines that match, whatever their case.
+         * @description Search files for matching lines, ignoring case.
          */
         get: operations["search_files_api_v1_workspaces__workspace_id__search_get"];
         put?: never;
@@ -598,7 +600,7 @@ export interface paths {
         put?: never;
         /**
          * Start Agent
-         * @description Give an agent a task in a workspace. The answer is its run: follow `run:<id>`.
+         * @description Start an agent on a task in a workspace. Returns its run; follow the stream `run:<id>`.
          */
         post: operations["start_agent_api_v1_agents_post"];
         delete?: never;
@@ -618,7 +620,7 @@ export interface paths {
         put?: never;
         /**
          * Tell Agent
-         * @description Say something to a running agent; it hears it before its next turn.
+         * @description Send a message to a running agent, which receives it before its next turn.
          */
         post: operations["tell_agent_api_v1_agents__run_id__messages_post"];
         delete?: never;
@@ -636,13 +638,13 @@ export interface paths {
         };
         /**
          * Read Audit
-         * @description Audit a project and wait for the report, or read that of an earlier run. Nothing goes into a ledger.
+         * @description Audit a project and wait for the report, or read the report of an earlier run. Never writes to a ledger.
          */
         get: operations["read_audit_audit_run_get"];
         put?: never;
         /**
          * Start Audit
-         * @description Audit a project as a run of its own: follow `run:<id>`. `_links.report` has the report in the end.
+         * @description Start an audit run. Follow the stream `run:<id>`; `_links.report` is the address of the report.
          */
         post: operations["start_audit_audit_run_post"];
         delete?: never;
@@ -660,7 +662,7 @@ export interface paths {
         };
         /**
          * Read Roots
-         * @description Which folders of the server may be audited, and the projects that are found there.
+         * @description List the folders of the server that may be audited, and the projects in them.
          */
         get: operations["read_roots_audit_roots_get"];
         put?: never;
@@ -682,8 +684,8 @@ export interface paths {
         put?: never;
         /**
          * Fetch Skills
-         * @description Get skills from a repository, a registry or a folder of the server, and look at them. Nothing is executed, nothing
-         *     is installed.
+         * @description Fetch skills from a repository, a registry or a folder of the server, and stage them for review. Nothing is
+         *     executed or installed.
          */
         post: operations["fetch_skills_api_v1_skill_stages_post"];
         delete?: never;
@@ -703,7 +705,7 @@ export interface paths {
         put?: never;
         /**
          * Upload Skills
-         * @description The same for a zip in the body.
+         * @description Stage skills from a zip in the request body.
          */
         post: operations["upload_skills_api_v1_skill_stages_zip_post"];
         delete?: never;
@@ -725,7 +727,7 @@ export interface paths {
         post?: never;
         /**
          * Drop Stage
-         * @description Forget what was fetched.
+         * @description Discard the staged skills.
          */
         delete: operations["drop_stage_api_v1_skill_stages__stage__delete"];
         options?: never;
@@ -744,7 +746,7 @@ export interface paths {
         put?: never;
         /**
          * Install Skills
-         * @description Those that are named, with what they are granted. Each is installed whole or not at all, with the reason.
+         * @description Install the named skills with their grants. Each is installed completely or not at all, with the reason.
          */
         post: operations["install_skills_api_v1_skill_stages__stage__install_post"];
         delete?: never;
@@ -764,7 +766,7 @@ export interface paths {
         put?: never;
         /**
          * Fetch Update
-         * @description Fetch it again from where it came from, and look at what is different.
+         * @description Fetch the skill again from its origin, and stage it with the differences.
          */
         post: operations["fetch_update_api_v1_skills__name__update_post"];
         delete?: never;
@@ -785,7 +787,7 @@ export interface paths {
         put?: never;
         /**
          * Add Registry
-         * @description Its index is fetched at once; one that cannot be read is not added.
+         * @description Add a registry and fetch its index. A registry with an invalid index is not added.
          */
         post: operations["add_registry_api_v1_skill_registries_post"];
         delete?: never;
@@ -823,7 +825,7 @@ export interface paths {
         post?: never;
         /**
          * Remove Registry
-         * @description What was installed from it stays.
+         * @description Remove a registry. Skills installed from it are kept.
          */
         delete: operations["remove_registry_api_v1_skill_registries__registry__delete"];
         options?: never;
@@ -840,7 +842,7 @@ export interface paths {
         };
         /**
          * Search Registries
-         * @description What the indexes offer, from what is cached.
+         * @description Search the cached indexes of all registries.
          */
         get: operations["search_registries_api_v1_skill_registries_search_get"];
         put?: never;
@@ -860,13 +862,13 @@ export interface paths {
         };
         /**
          * List Skills
-         * @description All there are, those that cannot be read included.
+         * @description List all skills, including those that cannot be read.
          */
         get: operations["list_skills_api_v1_skills_get"];
         put?: never;
         /**
          * Create Skill
-         * @description Your own: it gets the tier local, and nothing it asks for is granted.
+         * @description Create a skill of your own. It gets the tier `local` and no grants.
          */
         post: operations["create_skill_api_v1_skills_post"];
         delete?: never;
@@ -886,7 +888,7 @@ export interface paths {
         put?: never;
         /**
          * Frame Skill
-         * @description Files to begin with: what is there runs and passes its tests. Nothing is saved.
+         * @description Generate initial files that run and pass their tests. Nothing is saved.
          */
         post: operations["frame_skill_api_v1_skills_frame_post"];
         delete?: never;
@@ -906,7 +908,7 @@ export interface paths {
         put?: never;
         /**
          * Validate Skill
-         * @description What is wrong with these files, with lines. Nothing is saved or executed.
+         * @description Report the problems in these files, with line numbers. Nothing is saved or executed.
          */
         post: operations["validate_skill_api_v1_skills_validate_post"];
         delete?: never;
@@ -926,7 +928,7 @@ export interface paths {
         put?: never;
         /**
          * Try Skill
-         * @description Run a script that is not saved: with the limits of an untrusted skill, and nothing granted but `log` and `kv`.
+         * @description Run a script without saving it, with the limits of an untrusted skill and only `log` and a temporary `kv`.
          */
         post: operations["try_skill_api_v1_skills_try_post"];
         delete?: never;
@@ -946,13 +948,13 @@ export interface paths {
         get: operations["get_skill_api_v1_skills__name__get"];
         /**
          * Save Skill
-         * @description Its text files. What was granted no longer counts: the skill is another now.
+         * @description Replace the text files. Existing grants lose their effect, because the skill has changed.
          */
         put: operations["save_skill_api_v1_skills__name__put"];
         post?: never;
         /**
          * Remove Skill
-         * @description For good, with what it was granted and what it kept. The log of its runs stays.
+         * @description Delete the skill with its grants and stored values. The log of its runs is kept.
          */
         delete: operations["remove_skill_api_v1_skills__name__delete"];
         options?: never;
@@ -986,7 +988,7 @@ export interface paths {
         };
         /**
          * Export Skill
-         * @description A zip that any client of the standard takes.
+         * @description Download the skill as a zip, in the format of the standard.
          */
         get: operations["export_skill_api_v1_skills__name__export_get"];
         put?: never;
@@ -1008,7 +1010,7 @@ export interface paths {
         put?: never;
         /**
          * Run Skill
-         * @description Whatever the skill does is an answer: `end` says how it ended. Instructions are followed by the model of bots.
+         * @description Run a skill. A failing skill is a successful response: `end` says how the run ended. The model of bots follows instructions.
          */
         post: operations["run_skill_api_v1_skills__name__run_post"];
         delete?: never;
@@ -1026,7 +1028,7 @@ export interface paths {
         };
         /**
          * List Skill Runs
-         * @description The log, the latest first: what went in and came out is there as a hash.
+         * @description List the runs of a skill, newest first. Input and output are stored as hashes only.
          */
         get: operations["list_skill_runs_api_v1_skills__name__runs_get"];
         put?: never;
@@ -1048,7 +1050,7 @@ export interface paths {
         put?: never;
         /**
          * Test Skill
-         * @description Its own cases, each in a fresh instance; with `triggers` also whether a model picks it.
+         * @description Run the skill's own test cases, each in a fresh instance; with `triggers`, also test whether a model picks it.
          */
         post: operations["test_skill_api_v1_skills__name__test_post"];
         delete?: never;
@@ -1067,7 +1069,7 @@ export interface paths {
         get?: never;
         /**
          * Set Skill Grants
-         * @description All that it may do from now on. Only what it asks for can be granted.
+         * @description Replace all grants. Only requested capabilities can be granted.
          */
         put: operations["set_skill_grants_api_v1_skills__name__grants_put"];
         post?: never;
@@ -1089,7 +1091,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Skill Grant
-         * @description It counts from the next call on, of running invocations too.
+         * @description Revoke a grant. Takes effect with the next call, also for invocations that are running.
          */
         delete: operations["revoke_skill_grant_api_v1_skills__name__grants__capability__delete"];
         options?: never;
@@ -1123,13 +1125,13 @@ export interface paths {
         };
         /**
          * List Workflows
-         * @description All there are, by name, each with its last runs.
+         * @description List workflows by name, each with its last runs.
          */
         get: operations["list_workflows_api_v1_workflows_get"];
         put?: never;
         /**
          * Create Workflow
-         * @description Its triggers are live when this answers.
+         * @description Create a workflow. Its triggers are active when the response arrives.
          */
         post: operations["create_workflow_api_v1_workflows_post"];
         delete?: never;
@@ -1149,7 +1151,7 @@ export interface paths {
         put?: never;
         /**
          * Read Definition
-         * @description What a definition comes to: its one form as JSON and as YAML, and what is wrong with it. Nothing is kept.
+         * @description Validate a definition without saving it: returns its normalized JSON and YAML, and its problems.
          */
         post: operations["read_definition_api_v1_workflows_read_post"];
         delete?: never;
@@ -1167,7 +1169,7 @@ export interface paths {
         };
         /**
          * Get Schema
-         * @description The JSON Schema of definitions, for editors.
+         * @description Return the JSON Schema of definitions, for editors.
          */
         get: operations["get_schema_api_v1_workflows_schema_get"];
         put?: never;
@@ -1187,7 +1189,7 @@ export interface paths {
         };
         /**
          * List Templates
-         * @description Definitions to begin with.
+         * @description List templates for new workflows.
          */
         get: operations["list_templates_api_v1_workflows_templates_get"];
         put?: never;
@@ -1209,20 +1211,20 @@ export interface paths {
         get: operations["get_workflow_api_v1_workflows__ref__get"];
         /**
          * Update Workflow
-         * @description A new version. Runs under way keep theirs; triggers are the new ones when this answers.
+         * @description Save a new version. Runs in progress keep theirs; the new triggers are active when the response arrives.
          */
         put: operations["update_workflow_api_v1_workflows__ref__put"];
         post?: never;
         /**
          * Delete Workflow
-         * @description With its triggers. What runs is cancelled; what ran can still be looked at.
+         * @description Delete a workflow and its triggers. Active runs are cancelled; finished runs stay readable.
          */
         delete: operations["delete_workflow_api_v1_workflows__ref__delete"];
         options?: never;
         head?: never;
         /**
          * Switch Workflow
-         * @description Switch its triggers on or off.
+         * @description Enable or disable the triggers of a workflow.
          */
         patch: operations["switch_workflow_api_v1_workflows__ref__patch"];
         trace?: never;
@@ -1236,7 +1238,7 @@ export interface paths {
         };
         /**
          * List Versions
-         * @description The newest first.
+         * @description List versions, newest first.
          */
         get: operations["list_versions_api_v1_workflows__ref__versions_get"];
         put?: never;
@@ -1275,7 +1277,7 @@ export interface paths {
         put?: never;
         /**
          * Trigger Workflow
-         * @description Start a run. Answers at once; follow `run:<run_id>`.
+         * @description Start a run and return at once. Follow its progress on the stream `run:<run_id>`.
          */
         post: operations["trigger_workflow_api_v1_workflows__ref__trigger_post"];
         delete?: never;
@@ -1295,7 +1297,7 @@ export interface paths {
         put?: never;
         /**
          * Dry Run
-         * @description What would happen, with no effect: steps give samples, or say what they would have done.
+         * @description Simulate a run without effects. Each step returns its sample, or the input it would have been executed with.
          */
         post: operations["dry_run_api_v1_workflows__ref__dry_run_post"];
         delete?: never;
@@ -1330,7 +1332,7 @@ export interface paths {
         };
         /**
          * List Workflow Runs
-         * @description Of all workflows, the newest first.
+         * @description List runs of all workflows, newest first.
          */
         get: operations["list_workflow_runs_api_v1_workflow_runs_get"];
         put?: never;
@@ -1367,7 +1369,7 @@ export interface paths {
         };
         /**
          * Get Steps
-         * @description By key, with what went in and came out, attempts and logs.
+         * @description List steps by key, with inputs, outputs, attempts and logs.
          */
         get: operations["get_steps_api_v1_workflow_runs__run_id__steps_get"];
         put?: never;
@@ -1423,7 +1425,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Workflow Run
-         * @description It and everything it started.
+         * @description Cancel a run and every run it started.
          */
         post: operations["cancel_workflow_run_api_v1_workflow_runs__run_id__cancel_post"];
         delete?: never;
@@ -1443,7 +1445,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Run
-         * @description A new run from where this one failed: what was completed is kept and not done again.
+         * @description Start a new run that continues where this one failed. Results of completed steps are reused.
          */
         post: operations["retry_run_api_v1_workflow_runs__run_id__retry_post"];
         delete?: never;
@@ -1463,7 +1465,7 @@ export interface paths {
         put?: never;
         /**
          * Rerun
-         * @description A new run from the beginning.
+         * @description Start a new run from the beginning.
          */
         post: operations["rerun_api_v1_workflow_runs__run_id__rerun_post"];
         delete?: never;
@@ -1483,7 +1485,7 @@ export interface paths {
         put?: never;
         /**
          * Receive Webhook
-         * @description Answers when the run is there; a worker takes it up. The same delivery again has the same run.
+         * @description Start the workflow of a webhook. A repeated delivery returns the run of the first one.
          */
         post: operations["receive_webhook_webhooks__path__post"];
         delete?: never;
@@ -1501,14 +1503,15 @@ export interface paths {
         };
         /**
          * List Messages
-         * @description The newest first.
+         * @description List messages, newest first.
          */
         get: operations["list_messages_api_v1_messages_get"];
         put?: never;
         /**
          * Send Message
-         * @description Send to a bot or to a channel. Answers at once with 202; with `wait` with 200 when there is a reply, or none will
-         *     come, and with 202 when there was none in time.
+         * @description Send a message to a bot or a channel.
+         *
+         *     Returns 202 immediately. With `wait`, returns 200 once the delivery has ended, or 202 on timeout.
          */
         post: operations["send_message_api_v1_messages_post"];
         delete?: never;
@@ -1543,13 +1546,13 @@ export interface paths {
         };
         /**
          * List Channels
-         * @description All there are, by name, with the bots that listen.
+         * @description List channels by name, with their subscribers.
          */
         get: operations["list_channels_api_v1_message_channels_get"];
         put?: never;
         /**
          * Create Channel
-         * @description Before anybody listens or speaks. The first who does either makes it as well.
+         * @description Create a channel. Subscribing to a channel or sending to it also creates it.
          */
         post: operations["create_channel_api_v1_message_channels_post"];
         delete?: never;
@@ -1570,7 +1573,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Channel
-         * @description Nobody listens any more; what was said stays.
+         * @description Delete a channel and its subscriptions. Its messages are kept.
          */
         delete: operations["delete_channel_api_v1_message_channels__name__delete"];
         options?: never;
@@ -1588,7 +1591,7 @@ export interface paths {
         get?: never;
         /**
          * Subscribe
-         * @description From now on this bot gets what is said there.
+         * @description Subscribe a bot to a channel.
          */
         put: operations["subscribe_api_v1_message_channels__name__bots__bot__put"];
         post?: never;
@@ -1608,7 +1611,7 @@ export interface paths {
         };
         /**
          * List Bots
-         * @description All of them: nobody has so many bots that they need pages.
+         * @description List bots. The result is not paginated.
          */
         get: operations["list_bots_api_v1_bots_get"];
         put?: never;
@@ -1631,7 +1634,7 @@ export interface paths {
         put?: never;
         /**
          * Import Bot
-         * @description A new bot from an exported one; a slug that is taken gets a number.
+         * @description Create a bot from an export. A number is appended to a slug that is taken.
          */
         post: operations["import_bot_api_v1_bots_import_post"];
         delete?: never;
@@ -1653,14 +1656,14 @@ export interface paths {
         post?: never;
         /**
          * Delete Bot
-         * @description It can be restored for 30 days; then it is gone, with its conversations and memories.
+         * @description Delete a bot. It can be restored for 30 days; after that its conversations and memories are deleted too.
          */
         delete: operations["delete_bot_api_v1_bots__bot__delete"];
         options?: never;
         head?: never;
         /**
          * Change Bot
-         * @description Changes IDENTITY.md, and nothing in it that is not named here.
+         * @description Change the given keys of IDENTITY.md, or the status. Everything else stays as it is.
          */
         patch: operations["change_bot_api_v1_bots__bot__patch"];
         trace?: never;
@@ -1676,7 +1679,7 @@ export interface paths {
         put?: never;
         /**
          * Restore Bot
-         * @description Take a deletion back.
+         * @description Restore a deleted bot.
          */
         post: operations["restore_bot_api_v1_bots__bot__restore_post"];
         delete?: never;
@@ -1696,7 +1699,7 @@ export interface paths {
         put?: never;
         /**
          * Clone Bot
-         * @description The same files under another name; no history, no memory, no conversations.
+         * @description Copy the files of a bot under a new name, without history, memories and conversations.
          */
         post: operations["clone_bot_api_v1_bots__bot__clone_post"];
         delete?: never;
@@ -1714,7 +1717,7 @@ export interface paths {
         };
         /**
          * Export Bot
-         * @description One file that `POST /bots/import` takes: no memory, no conversations, no secrets.
+         * @description Export the files of a bot for `POST /bots/import`, without memories, conversations and secrets.
          */
         get: operations["export_bot_api_v1_bots__bot__export_get"];
         put?: never;
@@ -1734,13 +1737,13 @@ export interface paths {
         };
         /**
          * List Bot Skills
-         * @description What skills.toml names, and whether the bot can take it up.
+         * @description List the skills named in skills.toml, and whether the bot can use them.
          */
         get: operations["list_bot_skills_api_v1_bots__bot__skills_get"];
         put?: never;
         /**
          * Attach Skill
-         * @description Give it a skill of the library, or a starter. It can do nothing more by that than what the skill was granted.
+         * @description Attach a skill of the library, or a starter skill. This grants no capabilities.
          */
         post: operations["attach_skill_api_v1_bots__bot__skills_post"];
         delete?: never;
@@ -1761,14 +1764,14 @@ export interface paths {
         post?: never;
         /**
          * Detach Skill
-         * @description The skill itself stays in the library.
+         * @description Remove a skill from a bot. It stays in the library.
          */
         delete: operations["detach_skill_api_v1_bots__bot__skills__name__delete"];
         options?: never;
         head?: never;
         /**
          * Change Bot Skill
-         * @description Switch it on or off, pin its version, set it up, narrow what it may do.
+         * @description Enable or disable a skill, pin its version, change its settings, or restrict its capabilities.
          */
         patch: operations["change_bot_skill_api_v1_bots__bot__skills__name__patch"];
         trace?: never;
@@ -1782,7 +1785,7 @@ export interface paths {
         };
         /**
          * Get Stats
-         * @description Numbers over all bots.
+         * @description Return totals over all bots.
          */
         get: operations["get_stats_api_v1_stats_get"];
         put?: never;
@@ -1804,7 +1807,7 @@ export interface paths {
         put?: never;
         /**
          * Chat
-         * @description Say something. The answer is written meanwhile: follow `session:<id>`, or read the messages later.
+         * @description Send a message to a bot. The answer is written in the background: follow `session:<id>`, or list the messages later.
          */
         post: operations["chat_api_v1_bots__bot__chat_post"];
         delete?: never;
@@ -1822,7 +1825,7 @@ export interface paths {
         };
         /**
          * List Sessions
-         * @description The conversations with a bot, the latest first.
+         * @description List the conversations with a bot, latest first.
          */
         get: operations["list_sessions_api_v1_bots__bot__sessions_get"];
         put?: never;
@@ -1842,7 +1845,7 @@ export interface paths {
         };
         /**
          * Search Messages
-         * @description Messages that have these words, in all conversations with a bot.
+         * @description Search the messages of all conversations with a bot.
          */
         get: operations["search_messages_api_v1_bots__bot__search_get"];
         put?: never;
@@ -1866,14 +1869,14 @@ export interface paths {
         post?: never;
         /**
          * Delete Session
-         * @description For good. What the bot has taken into its memory stays there.
+         * @description Delete a conversation permanently. Memories extracted from it are kept.
          */
         delete: operations["delete_session_api_v1_sessions__session_id__delete"];
         options?: never;
         head?: never;
         /**
          * Change Session
-         * @description Give it a title, or show another branch.
+         * @description Change the title, or the branch that is shown.
          */
         patch: operations["change_session_api_v1_sessions__session_id__patch"];
         trace?: never;
@@ -1887,7 +1890,7 @@ export interface paths {
         };
         /**
          * List Messages
-         * @description The branch that is shown, from the first message to the last.
+         * @description List the messages of the branch that is shown, oldest first.
          */
         get: operations["list_messages_api_v1_sessions__session_id__messages_get"];
         put?: never;
@@ -1909,7 +1912,7 @@ export interface paths {
         put?: never;
         /**
          * Stop Answer
-         * @description Stop the answer that is being written; what is there is kept.
+         * @description Stop the answer that is being written. The text written so far is kept.
          */
         post: operations["stop_answer_api_v1_sessions__session_id__stop_post"];
         delete?: never;
@@ -1929,7 +1932,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Answer
-         * @description Another answer to the same question; the old one is kept beside it.
+         * @description Generate another answer to the same question. The old answer is kept as a sibling.
          */
         post: operations["retry_answer_api_v1_sessions__session_id__retry_post"];
         delete?: never;
@@ -1949,7 +1952,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Answer
-         * @description Write on where the last answer was stopped or interrupted.
+         * @description Continue the last answer where it was stopped or interrupted.
          */
         post: operations["resume_answer_api_v1_sessions__session_id__resume_post"];
         delete?: never;
@@ -1969,7 +1972,7 @@ export interface paths {
         put?: never;
         /**
          * Remember Session
-         * @description Take facts from it into the bot's memory now, and not when it has been quiet for a while.
+         * @description Extract facts from a conversation now instead of when it has been idle.
          */
         post: operations["remember_session_api_v1_sessions__session_id__remember_post"];
         delete?: never;
@@ -1987,7 +1990,7 @@ export interface paths {
         };
         /**
          * Export Session
-         * @description The branch that is shown, as a file.
+         * @description Export the branch that is shown as a file.
          */
         get: operations["export_session_api_v1_sessions__session_id__export_get"];
         put?: never;
@@ -2007,18 +2010,18 @@ export interface paths {
         };
         /**
          * List Memories
-         * @description Newest first.
+         * @description List memories, newest first.
          */
         get: operations["list_memories_api_v1_bots__bot__memories_get"];
         put?: never;
         /**
          * Add Memory
-         * @description Something the bot should know from now on.
+         * @description Add a fact to the memory of a bot.
          */
         post: operations["add_memory_api_v1_bots__bot__memories_post"];
         /**
          * Forget All Memories
-         * @description All of them, for good.
+         * @description Delete all memories of a bot permanently.
          */
         delete: operations["forget_all_memories_api_v1_bots__bot__memories_delete"];
         options?: never;
@@ -2035,7 +2038,7 @@ export interface paths {
         };
         /**
          * Recall Memories
-         * @description What would go along with this question, best first.
+         * @description Find the memories that fit a question, best match first.
          */
         get: operations["recall_memories_api_v1_bots__bot__memories_recall_get"];
         put?: never;
@@ -2058,7 +2061,7 @@ export interface paths {
         post?: never;
         /**
          * Forget Memory
-         * @description For good; the next question goes without it.
+         * @description Delete a memory permanently. It is not sent with later questions.
          */
         delete: operations["forget_memory_api_v1_bots__bot__memories__memory_id__delete"];
         options?: never;
@@ -2076,7 +2079,7 @@ export interface paths {
         };
         /**
          * Get Recall Way
-         * @description How memories are found again on this server.
+         * @description Return how memories are searched on this server.
          */
         get: operations["get_recall_way_api_v1_memories_way_get"];
         put?: never;
@@ -2096,12 +2099,12 @@ export interface paths {
         };
         /**
          * Get File
-         * @description The file as it is on disk now, what is wrong with it, and how it differs from the newest version.
+         * @description Return the file on disk, its problems, and how it differs from the newest version.
          */
         get: operations["get_file_api_v1_bots__bot___file__get"];
         /**
          * Save File
-         * @description A new version. 409 with the difference when the file is not the one that was edited.
+         * @description Save a new version. Returns 409 with the differences if the file changed since `base_hash`.
          */
         put: operations["save_file_api_v1_bots__bot___file__put"];
         post?: never;
@@ -2122,7 +2125,7 @@ export interface paths {
         put?: never;
         /**
          * Check File
-         * @description What would be wrong with this text; nothing is saved.
+         * @description Validate a text without saving it.
          */
         post: operations["check_file_api_v1_bots__bot___file__check_post"];
         delete?: never;
@@ -2140,7 +2143,7 @@ export interface paths {
         };
         /**
          * List Versions
-         * @description Newest first.
+         * @description List versions, newest first.
          */
         get: operations["list_versions_api_v1_bots__bot___file__versions_get"];
         put?: never;
@@ -2177,7 +2180,7 @@ export interface paths {
         };
         /**
          * Diff Versions
-         * @description Two texts side by side.
+         * @description Compare two versions, or a version with the file on disk.
          */
         get: operations["diff_versions_api_v1_bots__bot___file__diff_get"];
         put?: never;
@@ -2199,7 +2202,7 @@ export interface paths {
         put?: never;
         /**
          * Roll Back
-         * @description An older version becomes the newest. An edit that was not accepted is kept in the history.
+         * @description Save an older version as the newest. An edit that was not accepted stays in the history.
          */
         post: operations["roll_back_api_v1_bots__bot___file__rollback_post"];
         delete?: never;
@@ -2219,7 +2222,7 @@ export interface paths {
         put?: never;
         /**
          * Accept Edit
-         * @description Take what somebody wrote into the file as its next version.
+         * @description Accept an edit made outside of Forge as the next version.
          */
         post: operations["accept_edit_api_v1_bots__bot___file__accept_post"];
         delete?: never;
@@ -2239,7 +2242,7 @@ export interface paths {
         put?: never;
         /**
          * Create Session
-         * @description Begin an interview, with Forge's first turn.
+         * @description Start an interview and return its first turn.
          */
         post: operations["create_session_api_v1_builder_sessions_post"];
         delete?: never;
@@ -2259,7 +2262,8 @@ export interface paths {
         put?: never;
         /**
          * Submit Answer
-         * @description Answer the last turn; waits for the next one. A client that cannot wait finds it later, at the session.
+         * @description Answer the current turn and wait for the next one. With `wait=false`, fetch the session later
+         *     instead.
          */
         post: operations["submit_answer_api_v1_builder_sessions__session_id__answer_post"];
         delete?: never;
@@ -2279,7 +2283,7 @@ export interface paths {
         put?: never;
         /**
          * Assemble
-         * @description Make what was agreed on: once, however often it is asked for.
+         * @description Create the bots that were agreed on. Idempotent: repeated requests return the same result.
          */
         post: operations["assemble_api_v1_builder_sessions__session_id__assemble_post"];
         delete?: never;
@@ -2297,7 +2301,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create Skill */
+        /**
+         * Create Skill
+         * @description Create the skill that was agreed on. Idempotent: repeated requests return the same result.
+         */
         post: operations["create_skill_api_v1_builder_sessions__session_id__create_skill_post"];
         delete?: never;
         options?: never;
@@ -2314,14 +2321,14 @@ export interface paths {
         };
         /**
          * Get Session
-         * @description Where it stands, with the last turn: what is needed to go on.
+         * @description Return an interview with its current turn.
          */
         get: operations["get_session_api_v1_builder_sessions__session_id__get"];
         put?: never;
         post?: never;
         /**
          * Delete Session
-         * @description Also when there is none.
+         * @description Delete an interview. Idempotent: succeeds even if the session does not exist.
          */
         delete: operations["delete_session_api_v1_builder_sessions__session_id__delete"];
         options?: never;
@@ -2340,7 +2347,7 @@ export interface paths {
         put?: never;
         /**
          * Reconfigure
-         * @description Begin an interview about a bot that exists; the id is yours to choose.
+         * @description Start an interview about an existing bot. The client chooses the session id.
          */
         post: operations["reconfigure_api_v1_builder_sessions__session_id__reconfigure_post"];
         delete?: never;
@@ -2360,7 +2367,7 @@ export interface paths {
         put?: never;
         /**
          * Switch Speaker
-         * @description Let a model ask from here on, or Forge's own guide.
+         * @description Switch who asks the questions from the next turn on: a model or Forge's guide.
          */
         post: operations["switch_speaker_api_v1_builder_sessions__session_id__speaker_post"];
         delete?: never;
@@ -2380,7 +2387,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Thinking
-         * @description Stop waiting for the model: the last answer is taken back.
+         * @description Stop waiting for the model and take back the last answer. The interview stays open.
          */
         post: operations["cancel_thinking_api_v1_builder_sessions__session_id__cancel_post"];
         delete?: never;
@@ -2398,7 +2405,7 @@ export interface paths {
         };
         /**
          * Replay Session
-         * @description The files once more, from the answers alone.
+         * @description Recreate the files from the saved answers and compare them with what was written.
          */
         get: operations["replay_session_api_v1_builder_sessions__session_id__replay_get"];
         put?: never;
@@ -2418,7 +2425,7 @@ export interface paths {
         };
         /**
          * List Drafts
-         * @description Interviews that are not finished, the latest first.
+         * @description List unfinished interviews, the most recent first.
          */
         get: operations["list_drafts_api_v1_builder_drafts_get"];
         put?: never;
@@ -2438,12 +2445,15 @@ export interface paths {
         };
         /**
          * List Memory
-         * @description What finished interviews left for the next ones.
+         * @description List what is remembered of finished interviews.
          */
         get: operations["list_memory_api_v1_builder_memory_get"];
         put?: never;
         post?: never;
-        /** Forget All */
+        /**
+         * Forget All
+         * @description Delete all memory entries and return how many there were.
+         */
         delete: operations["forget_all_api_v1_builder_memory_delete"];
         options?: never;
         head?: never;
@@ -2460,7 +2470,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Forget One */
+        /**
+         * Forget One
+         * @description Delete a memory entry.
+         */
         delete: operations["forget_one_api_v1_builder_memory__entry_id__delete"];
         options?: never;
         head?: never;
@@ -2476,7 +2489,7 @@ export interface paths {
         };
         /**
          * List Events
-         * @description The events of a stream after a number, in order. Those with `seq` null are only whispered: never found here.
+         * @description List the stored events of a stream after a sequence number, in order. Ephemeral events (`seq` null) are not stored.
          */
         get: operations["list_events_api_v1_events_get"];
         put?: never;
@@ -2523,7 +2536,7 @@ export interface components {
         };
         /**
          * AgentCompacted
-         * @description The conversation was shortened to fit the model's window.
+         * @description The conversation was compacted to fit the model's context window.
          */
         AgentCompacted: {
             /** Turn */
@@ -2539,7 +2552,7 @@ export interface components {
         };
         /**
          * AgentCompactedEvent
-         * @description The conversation was shortened to fit the model's window.
+         * @description The conversation was compacted to fit the model's context window.
          */
         AgentCompactedEvent: {
             /** Stream */
@@ -2560,7 +2573,7 @@ export interface components {
         };
         /**
          * AgentDelta
-         * @description A piece of an answer while it is written. Never stored; the turn that follows has it whole.
+         * @description A piece of an answer that is being generated. Not stored; `agent.turn` has the whole answer.
          */
         AgentDelta: {
             /** Turn */
@@ -2579,7 +2592,7 @@ export interface components {
         };
         /**
          * AgentDeltaEvent
-         * @description A piece of an answer while it is written. Never stored; the turn that follows has it whole.
+         * @description A piece of an answer that is being generated. Not stored; `agent.turn` has the whole answer.
          */
         AgentDeltaEvent: {
             /** Stream */
@@ -2600,7 +2613,7 @@ export interface components {
         };
         /**
          * AgentEnd
-         * @description Why an agent stopped. Only `DONE` is an answer; each limit has its own name.
+         * @description Why an agent stopped. Only `DONE` means that it answered.
          * @enum {string}
          */
         AgentEnd: "done" | "turns" | "tokens" | "money" | "time" | "loop" | "refused" | "stuck" | "interrupted";
@@ -2628,7 +2641,7 @@ export interface components {
         };
         /**
          * AgentHeard
-         * @description Messages of people reached the agent, in this order, before this turn.
+         * @description The agent received these messages from people, in this order, before this turn.
          */
         AgentHeard: {
             /** Turn */
@@ -2638,7 +2651,7 @@ export interface components {
         };
         /**
          * AgentHeardEvent
-         * @description Messages of people reached the agent, in this order, before this turn.
+         * @description The agent received these messages from people, in this order, before this turn.
          */
         AgentHeardEvent: {
             /** Stream */
@@ -2659,7 +2672,7 @@ export interface components {
         };
         /**
          * AgentLimits
-         * @description How far an agent may go. Money has a budget of its own, and asks before it stops.
+         * @description Limits of an agent run. Spending is limited by budgets instead, which ask before they stop a run.
          */
         AgentLimits: {
             /**
@@ -2669,7 +2682,7 @@ export interface components {
             turns: number;
             /**
              * Tokens
-             * @description Sent and received, over all turns.
+             * @description Tokens sent and received over all turns.
              * @default 20000000
              */
             tokens: number;
@@ -2680,7 +2693,7 @@ export interface components {
             seconds: number;
             /**
              * Same Failure
-             * @description The same failing call in a row; then stop.
+             * @description Stop after this many identical failing calls.
              * @default 3
              */
             same_failure: number;
@@ -2713,7 +2726,7 @@ export interface components {
         };
         /**
          * AgentStarted
-         * @description An agent begins: what it may use, and how well its commands are isolated.
+         * @description An agent started: its tools, its limits and how well its commands are isolated.
          */
         AgentStarted: {
             role: components["schemas"]["forge__llm__models__Role"];
@@ -2726,7 +2739,7 @@ export interface components {
         };
         /**
          * AgentStartedEvent
-         * @description An agent begins: what it may use, and how well its commands are isolated.
+         * @description An agent started: its tools, its limits and how well its commands are isolated.
          */
         AgentStartedEvent: {
             /** Stream */
@@ -2758,7 +2771,7 @@ export interface components {
         };
         /**
          * AgentToolUsed
-         * @description A tool was used, well or badly; `text` is what the model was given, shortened for people.
+         * @description A tool call finished; `text` is the result the model received, shortened.
          */
         AgentToolUsed: {
             /** Turn */
@@ -2779,7 +2792,7 @@ export interface components {
         };
         /**
          * AgentToolUsedEvent
-         * @description A tool was used, well or badly; `text` is what the model was given, shortened for people.
+         * @description A tool call finished; `text` is the result the model received, shortened.
          */
         AgentToolUsedEvent: {
             /** Stream */
@@ -2800,7 +2813,7 @@ export interface components {
         };
         /**
          * AgentTurn
-         * @description A model answered: its words, the tools it wants, what it cost.
+         * @description The model answered: its text, its tool calls and its cost.
          */
         AgentTurn: {
             /** Turn */
@@ -2822,7 +2835,7 @@ export interface components {
         };
         /**
          * AgentTurnEvent
-         * @description A model answered: its words, the tools it wants, what it cost.
+         * @description The model answered: its text, its tool calls and its cost.
          */
         AgentTurnEvent: {
             /** Stream */
@@ -2843,7 +2856,7 @@ export interface components {
         };
         /**
          * AnswerFacts
-         * @description What an answer was made with, and what it took. The values are those that were sent.
+         * @description Parameters and costs of an answer. The parameters are those sent to the model.
          */
         AnswerFacts: {
             /** Run Id */
@@ -2891,7 +2904,7 @@ export interface components {
         };
         /**
          * ApiKey
-         * @description A key as it can be shown again and again: never the key itself.
+         * @description An API key's public data; the key itself is shown only once, when created.
          */
         ApiKey: {
             /** Id */
@@ -2934,12 +2947,12 @@ export interface components {
         };
         /**
          * AskedView
-         * @description A capability a skill asks for, as a person has to see it before they say yes.
+         * @description A requested capability with its meaning and risk, for the person who decides.
          */
         AskedView: {
             capability: components["schemas"]["Capability"];
             /**
-             * @description Left out: as far as the skill asks.
+             * @description Default: the scope the skill requests.
              * @default {
              *       "hosts": [],
              *       "roots": [],
@@ -2963,7 +2976,7 @@ export interface components {
         };
         /**
          * Assembled
-         * @description What was made; or, of a dry run, what would be.
+         * @description What was created, or for a dry run the files that would be.
          */
         Assembled: {
             result: components["schemas"]["Result-Input"] | null;
@@ -2980,7 +2993,7 @@ export interface components {
         };
         /**
          * Attempt
-         * @description One try of a step.
+         * @description One attempt of a step.
          */
         Attempt: {
             /** Number */
@@ -3014,7 +3027,7 @@ export interface components {
         };
         /**
          * AuditChecked
-         * @description A check has ended. It has at most 200 findings here; `audit.findings` brings more of them, in order.
+         * @description A check finished. The event has at most 200 findings; `audit.findings` events contain the rest, in order.
          */
         AuditChecked: {
             result: components["schemas"]["CheckResult"];
@@ -3023,7 +3036,7 @@ export interface components {
         };
         /**
          * AuditCheckedEvent
-         * @description A check has ended. It has at most 200 findings here; `audit.findings` brings more of them, in order.
+         * @description A check finished. The event has at most 200 findings; `audit.findings` events contain the rest, in order.
          */
         AuditCheckedEvent: {
             /** Stream */
@@ -3044,7 +3057,7 @@ export interface components {
         };
         /**
          * AuditChecks
-         * @description How the checks of audits did on their own examples.
+         * @description Self-test results of the audit checks.
          */
         AuditChecks: {
             /** Sound */
@@ -3056,7 +3069,7 @@ export interface components {
         };
         /**
          * AuditFinished
-         * @description All checks have ended, and this is what they come to.
+         * @description All checks finished; the event has the overall result.
          */
         AuditFinished: {
             summary: components["schemas"]["AuditSummary"];
@@ -3065,7 +3078,7 @@ export interface components {
         };
         /**
          * AuditFinishedEvent
-         * @description All checks have ended, and this is what they come to.
+         * @description All checks finished; the event has the overall result.
          */
         AuditFinishedEvent: {
             /** Stream */
@@ -3086,7 +3099,7 @@ export interface components {
         };
         /**
          * AuditFound
-         * @description More findings of a check that has just ended.
+         * @description More findings of the check that finished last.
          */
         AuditFound: {
             /** Code */
@@ -3096,7 +3109,7 @@ export interface components {
         };
         /**
          * AuditFoundEvent
-         * @description More findings of a check that has just ended.
+         * @description More findings of the check that finished last.
          */
         AuditFoundEvent: {
             /** Stream */
@@ -3117,7 +3130,7 @@ export interface components {
         };
         /**
          * AuditRecorded
-         * @description The audit has its entry in the project's ledger, or has none and this is why.
+         * @description The audit was appended to the project's ledger, or could not be, with the reason.
          */
         AuditRecorded: {
             /** Entry */
@@ -3127,7 +3140,7 @@ export interface components {
         };
         /**
          * AuditRecordedEvent
-         * @description The audit has its entry in the project's ledger, or has none and this is why.
+         * @description The audit was appended to the project's ledger, or could not be, with the reason.
          */
         AuditRecordedEvent: {
             /** Stream */
@@ -3148,7 +3161,7 @@ export interface components {
         };
         /**
          * AuditReport
-         * @description One audit of one state of a project.
+         * @description The report of an audit.
          */
         AuditReport: {
             /** Phase */
@@ -3182,7 +3195,7 @@ export interface components {
         };
         /**
          * AuditRoots
-         * @description Which folders of the server may be audited.
+         * @description The folders of the server that may be audited.
          */
         AuditRoots: {
             /** Roots */
@@ -3194,7 +3207,7 @@ export interface components {
         };
         /**
          * AuditStarted
-         * @description An audit begins, or begins again after its worker died: what was said of its checks before counts no more.
+         * @description An audit started, or restarted after its worker died; earlier check results of the run are void.
          */
         AuditStarted: {
             /** Project */
@@ -3208,7 +3221,7 @@ export interface components {
         };
         /**
          * AuditStartedEvent
-         * @description An audit begins, or begins again after its worker died: what was said of its checks before counts no more.
+         * @description An audit started, or restarted after its worker died; earlier check results of the run are void.
          */
         AuditStartedEvent: {
             /** Stream */
@@ -3229,7 +3242,7 @@ export interface components {
         };
         /**
          * AuditSummary
-         * @description What a run keeps of its audit; `GET /audit/run?run_id=…` has the whole report.
+         * @description The output of an audit run. `GET /audit/run?run_id=…` returns the whole report.
          */
         AuditSummary: {
             /** Phase */
@@ -3272,7 +3285,7 @@ export interface components {
         };
         /**
          * BotChange
-         * @description What is given is changed: in IDENTITY.md, except for the status. The slug stays.
+         * @description Change the given fields. All but `status` are keys of IDENTITY.md; the slug does not change.
          */
         BotChange: {
             /** Name */
@@ -3284,12 +3297,12 @@ export interface components {
             tags?: string[] | null;
             /**
              * Provider
-             * @description Empty: back to the default.
+             * @description An empty string resets it to the default.
              */
             provider?: string | null;
             /**
              * Model
-             * @description Empty: back to the default.
+             * @description An empty string resets it to the default.
              */
             model?: string | null;
             /** Temperature */
@@ -3305,13 +3318,13 @@ export interface components {
             status?: components["schemas"]["BotStatus"] | null;
             /**
              * Base Hash
-             * @description Hash of the IDENTITY.md this change was made from; 409 when it is another now.
+             * @description Hash of the IDENTITY.md this change is based on; 409 if the file changed since.
              */
             base_hash?: string | null;
         };
         /**
          * BotChanged
-         * @description Something about a bot is different now: load it again. In the account's stream.
+         * @description A bot changed: reload it. Published on the account's stream.
          */
         BotChanged: {
             /** Bot Id */
@@ -3326,7 +3339,7 @@ export interface components {
         };
         /**
          * BotChangedEvent
-         * @description Something about a bot is different now: load it again. In the account's stream.
+         * @description A bot changed: reload it. Published on the account's stream.
          */
         BotChangedEvent: {
             /** Stream */
@@ -3347,7 +3360,7 @@ export interface components {
         };
         /**
          * BotFile
-         * @description The files of a bot, by the names they have in addresses.
+         * @description The files of a bot, by their names in URLs.
          * @enum {string}
          */
         BotFile: "soul" | "identity" | "user" | "skills-file";
@@ -3400,7 +3413,7 @@ export interface components {
         };
         /**
          * BotOrigin
-         * @description A message of another bot began it.
+         * @description The conversation was started by a message of another bot.
          */
         BotOrigin: {
             /**
@@ -3435,7 +3448,7 @@ export interface components {
         };
         /**
          * BotSkillChange
-         * @description What is given is changed; null takes a pin or a narrowing away.
+         * @description Change the given fields; null removes a version pin or a restriction.
          */
         BotSkillChange: {
             /**
@@ -3467,7 +3480,7 @@ export interface components {
         BotStatus: "active" | "disabled" | "archived";
         /**
          * BotView
-         * @description A bot with its state and its numbers.
+         * @description A bot with its state and statistics.
          */
         BotView: {
             /** Id */
@@ -3531,7 +3544,7 @@ export interface components {
         };
         /**
          * BuilderConfig
-         * @description A whole bot: what is confirmed and made.
+         * @description The complete configuration of a bot, or of a batch of bots.
          */
         BuilderConfig: {
             /** Name */
@@ -3560,7 +3573,7 @@ export interface components {
         };
         /**
          * Bundle
-         * @description A bot as one file: what it is, without its memory, its conversations and any secret.
+         * @description An exported bot: its files, without memories, conversations and secrets.
          */
         Bundle: {
             /**
@@ -3592,13 +3605,13 @@ export interface components {
         CallerMethod: "session" | "api_key";
         /**
          * Capability
-         * @description What a skill may ask for; each is granted by a person, one by one.
+         * @description A permission a skill can request; a person grants each one separately.
          * @enum {string}
          */
         Capability: "read_file" | "write_file" | "http_get" | "http_post" | "exec_command" | "read_env" | "recall_memory" | "get_secret" | "kv" | "log";
         /**
          * Case
-         * @description One line of a test report.
+         * @description The result of one test case.
          */
         Case: {
             /** Name */
@@ -3644,14 +3657,14 @@ export interface components {
         };
         /**
          * ChatAnswered
-         * @description An answer has ended, in whatever way: its status says how.
+         * @description An answer ended: see its status.
          */
         ChatAnswered: {
             answer: components["schemas"]["Message"];
         };
         /**
          * ChatAnsweredEvent
-         * @description An answer has ended, in whatever way: its status says how.
+         * @description An answer ended: see its status.
          */
         ChatAnsweredEvent: {
             /** Stream */
@@ -3672,7 +3685,7 @@ export interface components {
         };
         /**
          * ChatAsked
-         * @description A question was taken; the answer is empty yet. Also a retry, with the old question.
+         * @description A question was asked, or an answer is being retried; the answer is still empty.
          */
         ChatAsked: {
             question: components["schemas"]["Message"];
@@ -3680,7 +3693,7 @@ export interface components {
         };
         /**
          * ChatAskedEvent
-         * @description A question was taken; the answer is empty yet. Also a retry, with the old question.
+         * @description A question was asked, or an answer is being retried; the answer is still empty.
          */
         ChatAskedEvent: {
             /** Stream */
@@ -3701,14 +3714,14 @@ export interface components {
         };
         /**
          * ChatChanged
-         * @description The title, or the branch that is shown, is another.
+         * @description The title or the branch that is shown changed.
          */
         ChatChanged: {
             session: components["schemas"]["Session"];
         };
         /**
          * ChatChangedEvent
-         * @description The title, or the branch that is shown, is another.
+         * @description The title or the branch that is shown changed.
          */
         ChatChangedEvent: {
             /** Stream */
@@ -3729,7 +3742,7 @@ export interface components {
         };
         /**
          * ChatDelta
-         * @description A piece of an answer while it is written. Never stored; `chat.answered` has it whole.
+         * @description A piece of an answer that is being written. Not stored; `chat.answered` has the whole text.
          */
         ChatDelta: {
             /** Message Id */
@@ -3746,7 +3759,7 @@ export interface components {
         };
         /**
          * ChatDeltaEvent
-         * @description A piece of an answer while it is written. Never stored; `chat.answered` has it whole.
+         * @description A piece of an answer that is being written. Not stored; `chat.answered` has the whole text.
          */
         ChatDeltaEvent: {
             /** Stream */
@@ -3767,7 +3780,7 @@ export interface components {
         };
         /**
          * ChatRemembered
-         * @description Facts were taken into the bot's memory.
+         * @description Facts were added to the bot's memory.
          */
         ChatRemembered: {
             /** Facts */
@@ -3775,7 +3788,7 @@ export interface components {
         };
         /**
          * ChatRememberedEvent
-         * @description Facts were taken into the bot's memory.
+         * @description Facts were added to the bot's memory.
          */
         ChatRememberedEvent: {
             /** Stream */
@@ -3796,14 +3809,14 @@ export interface components {
         };
         /**
          * ChatResumed
-         * @description An unfinished answer is being written on.
+         * @description An unfinished answer is being continued.
          */
         ChatResumed: {
             answer: components["schemas"]["Message"];
         };
         /**
          * ChatResumedEvent
-         * @description An unfinished answer is being written on.
+         * @description An unfinished answer is being continued.
          */
         ChatResumedEvent: {
             /** Stream */
@@ -3824,7 +3837,7 @@ export interface components {
         };
         /**
          * ChatSkillUsed
-         * @description A bot begins to use a skill for an answer, or is done with it: `use.state` says which.
+         * @description A bot started or finished using a skill: see `use.state`.
          */
         ChatSkillUsed: {
             /** Message Id */
@@ -3833,7 +3846,7 @@ export interface components {
         };
         /**
          * ChatSkillUsedEvent
-         * @description A bot begins to use a skill for an answer, or is done with it: `use.state` says which.
+         * @description A bot started or finished using a skill: see `use.state`.
          */
         ChatSkillUsedEvent: {
             /** Stream */
@@ -3854,7 +3867,7 @@ export interface components {
         };
         /**
          * ChatSummarised
-         * @description The beginning of the conversation is now sent as a summary.
+         * @description The beginning of the conversation was replaced by a summary.
          */
         ChatSummarised: {
             /** Upto Id */
@@ -3868,7 +3881,7 @@ export interface components {
         };
         /**
          * ChatSummarisedEvent
-         * @description The beginning of the conversation is now sent as a summary.
+         * @description The beginning of the conversation was replaced by a summary.
          */
         ChatSummarisedEvent: {
             /** Stream */
@@ -3909,7 +3922,7 @@ export interface components {
         };
         /**
          * CheckSummary
-         * @description A check's result with its findings counted.
+         * @description The result of a check, with the number of findings instead of the findings.
          */
         CheckSummary: {
             /** Code */
@@ -3926,7 +3939,7 @@ export interface components {
         };
         /**
          * Chosen
-         * @description One of the options, counted from 0.
+         * @description The index of an option, starting at 0.
          */
         Chosen: {
             /**
@@ -3939,7 +3952,7 @@ export interface components {
         };
         /**
          * Clarify
-         * @description Wants an answer in words.
+         * @description Ask for an answer in words.
          */
         Clarify: {
             /**
@@ -3963,7 +3976,7 @@ export interface components {
         };
         /**
          * CreatedKey
-         * @description The one time a key is shown.
+         * @description A new key: the only response that contains the key itself.
          */
         CreatedKey: {
             /** Key */
@@ -3979,7 +3992,7 @@ export interface components {
         };
         /**
          * Delivery
-         * @description What became of a message at one of the bots it went to.
+         * @description Delivery of a message to one bot.
          */
         Delivery: {
             /** Bot */
@@ -4009,7 +4022,7 @@ export interface components {
         DeliveryStatus: "queued" | "delivering" | "answered" | "silent" | "failed";
         /**
          * DiffRow
-         * @description One row of two texts side by side. A missing side has no number.
+         * @description A row of a side-by-side diff. A missing side has no line number.
          */
         DiffRow: {
             /**
@@ -4071,7 +4084,7 @@ export interface components {
         };
         /**
          * DryRun
-         * @description What would happen. Nothing was done.
+         * @description The simulated result; nothing was executed.
          */
         DryRun: {
             /** Steps */
@@ -4090,7 +4103,7 @@ export interface components {
             };
             /**
              * Samples
-             * @description What steps are to give instead of doing anything, by their ids.
+             * @description Outputs to use for steps, by step id, instead of executing them.
              * @default {}
              */
             samples: {
@@ -4098,7 +4111,7 @@ export interface components {
             };
             /**
              * Definition
-             * @description Instead of the saved one.
+             * @description Default: the saved definition.
              */
             definition?: {
                 [key: string]: unknown;
@@ -4106,7 +4119,7 @@ export interface components {
         };
         /**
          * Due
-         * @description What Forge is about to do by itself; an answer has to wait until it is done.
+         * @description What Forge is working on; answers are rejected until it is done.
          * @enum {string}
          */
         Due: "ask" | "write";
@@ -5741,7 +5754,7 @@ export interface components {
         };
         /**
          * ErrorBody
-         * @description What went wrong, and what to do about it.
+         * @description An error and a hint how to resolve it.
          */
         ErrorBody: {
             /** Code */
@@ -5759,7 +5772,7 @@ export interface components {
         };
         /**
          * FetchWish
-         * @description Where to get skills from; nothing is installed yet.
+         * @description Where to fetch skills from. Nothing is installed yet.
          */
         FetchWish: {
             /** Source */
@@ -5767,7 +5780,7 @@ export interface components {
         };
         /**
          * Fields
-         * @description Everything an interview can find out. None is not known yet; as a patch, None is not touched.
+         * @description All settings an interview can collect. None means unknown; in a patch, None means unchanged.
          */
         Fields: {
             /** Name */
@@ -5806,7 +5819,7 @@ export interface components {
         };
         /**
          * FileChange
-         * @description A file that would be written.
+         * @description A file to be written.
          */
         FileChange: {
             /** Path */
@@ -5860,7 +5873,7 @@ export interface components {
         };
         /**
          * FileProblem
-         * @description What is wrong in a file, and where. Lines and columns count from 1.
+         * @description A problem in a file. Lines and columns count from 1.
          */
         FileProblem: {
             file: components["schemas"]["BotFile"];
@@ -5880,7 +5893,7 @@ export interface components {
         };
         /**
          * FileState
-         * @description A file as it is on disk now, and how that stands to the version that counts.
+         * @description A file on disk, compared with its newest version.
          */
         FileState: {
             file: components["schemas"]["BotFile"];
@@ -5901,7 +5914,7 @@ export interface components {
         };
         /**
          * FileText
-         * @description The beginning of a file as text; `hash` is of the whole file, when all of it is here.
+         * @description The beginning of a file as text; `hash` is set when `text` is the whole file.
          */
         FileText: {
             /** Path */
@@ -5984,7 +5997,7 @@ export interface components {
         };
         /**
          * FolderSource
-         * @description A folder on the machine of whoever installed it. Fetching it again is up to them.
+         * @description A folder on the machine of the person who installed it; the server cannot fetch it again.
          */
         FolderSource: {
             /**
@@ -6011,7 +6024,8 @@ export interface components {
         };
         /**
          * FoundLines
-         * @description Matches of a search; `literal` when the expression could not be read and was looked for as text.
+         * @description Matches of a search; `literal` means the pattern was not a valid expression and was searched as
+         *     text.
          */
         FoundLines: {
             /** Matches */
@@ -6104,14 +6118,14 @@ export interface components {
         };
         /**
          * GateChanged
-         * @description On the account's stream: a question was opened or settled.
+         * @description On the account's stream: a gate was opened or settled.
          */
         GateChanged: {
             gate: components["schemas"]["Gate"];
         };
         /**
          * GateChangedEvent
-         * @description On the account's stream: a question was opened or settled.
+         * @description On the account's stream: a gate was opened or settled.
          */
         GateChangedEvent: {
             /** Stream */
@@ -6132,7 +6146,7 @@ export interface components {
         };
         /**
          * GateClosed
-         * @description The question no longer matters: its run has ended.
+         * @description The gate was closed because its run ended.
          */
         GateClosed: {
             /** Gate Id */
@@ -6140,7 +6154,7 @@ export interface components {
         };
         /**
          * GateClosedEvent
-         * @description The question no longer matters: its run has ended.
+         * @description The gate was closed because its run ended.
          */
         GateClosedEvent: {
             /** Stream */
@@ -6161,7 +6175,7 @@ export interface components {
         };
         /**
          * GateExpired
-         * @description Nobody answered in time. That is not a refusal: the run decides what it means.
+         * @description No answer arrived in time. This is not a refusal: the run decides what it means.
          */
         GateExpired: {
             /** Gate Id */
@@ -6169,7 +6183,7 @@ export interface components {
         };
         /**
          * GateExpiredEvent
-         * @description Nobody answered in time. That is not a refusal: the run decides what it means.
+         * @description No answer arrived in time. This is not a refusal: the run decides what it means.
          */
         GateExpiredEvent: {
             /** Stream */
@@ -6249,12 +6263,12 @@ export interface components {
         };
         /**
          * Grant
-         * @description One that was given. It holds for the folder as it was then: an edited skill has to be granted again.
+         * @description A granted capability. It is bound to the hash of the folder: an edited skill has to be granted again.
          */
         Grant: {
             capability: components["schemas"]["Capability"];
             /**
-             * @description Left out: as far as the skill asks.
+             * @description Default: the scope the skill requests.
              * @default {
              *       "hosts": [],
              *       "roots": [],
@@ -6274,12 +6288,12 @@ export interface components {
         };
         /**
          * GrantWish
-         * @description One capability somebody allows, and how far.
+         * @description A capability to grant, and its scope.
          */
         GrantWish: {
             capability: components["schemas"]["Capability"];
             /**
-             * @description Left out: as far as the skill asks.
+             * @description Default: the scope the skill requests.
              * @default {
              *       "hosts": [],
              *       "roots": [],
@@ -6294,13 +6308,13 @@ export interface components {
             grants: components["schemas"]["GrantWish"][];
             /**
              * Folder Hash
-             * @description Of the folder that was looked at; 409 when it is another now.
+             * @description Hash of the folder that was reviewed; 409 if the folder has changed.
              */
             folder_hash: string;
         };
         /**
          * Guarantee
-         * @description What the self-test tries to break; a report says which attempts failed.
+         * @description Guarantees that the isolation check tries to break.
          * @enum {string}
          */
         Guarantee: "reads" | "writes" | "metadata" | "protected" | "network" | "local_sockets" | "signals" | "process_list" | "environment" | "survivors";
@@ -6311,7 +6325,7 @@ export interface components {
         };
         /**
          * Identity
-         * @description The front matter of `IDENTITY.md`: how a bot looks, and what it runs on.
+         * @description The front matter of `IDENTITY.md`: appearance, model and settings of a bot.
          */
         Identity: {
             /** Display Name */
@@ -6360,7 +6374,7 @@ export interface components {
         };
         /**
          * Ignored
-         * @description It was taken, and starts nothing.
+         * @description The delivery was accepted, but starts nothing.
          */
         Ignored: {
             /**
@@ -6390,14 +6404,14 @@ export interface components {
             skills: components["schemas"]["InstallChoice"][];
             /**
              * Force
-             * @description Replace what is in the library under the same name.
+             * @description Replace skills of the same name in the library.
              * @default false
              */
             force: boolean;
         };
         /**
          * Installed
-         * @description What became of one skill that was to be installed.
+         * @description The result of installing a skill.
          */
         Installed: {
             /** Name */
@@ -6459,7 +6473,7 @@ export interface components {
         };
         /**
          * InterviewDelta
-         * @description A piece of what the model is writing; only whispered, and followed by the whole.
+         * @description A piece of text the model is writing. Ephemeral; the complete turn follows.
          */
         InterviewDelta: {
             /** Text */
@@ -6467,7 +6481,7 @@ export interface components {
         };
         /**
          * InterviewDeltaEvent
-         * @description A piece of what the model is writing; only whispered, and followed by the whole.
+         * @description A piece of text the model is writing. Ephemeral; the complete turn follows.
          */
         InterviewDeltaEvent: {
             /** Stream */
@@ -6511,15 +6525,20 @@ export interface components {
             data: components["schemas"]["InterviewFinished"];
         };
         /**
+         * InterviewSpeaker
+         * @enum {string}
+         */
+        InterviewSpeaker: "model" | "guide";
+        /**
          * InterviewTurned
-         * @description Forge said something, or began to think about it: the whole of what is to be shown now.
+         * @description There is a new turn, or Forge started working on one. Contains the whole session.
          */
         InterviewTurned: {
             session: components["schemas"]["SessionView"];
         };
         /**
          * InterviewTurnedEvent
-         * @description Forge said something, or began to think about it: the whole of what is to be shown now.
+         * @description There is a new turn, or Forge started working on one. Contains the whole session.
          */
         InterviewTurnedEvent: {
             /** Stream */
@@ -6540,7 +6559,7 @@ export interface components {
         };
         /**
          * InterviewsChanged
-         * @description The list of drafts is another now. In the account's stream.
+         * @description The list of drafts changed. Published to the account's stream.
          */
         InterviewsChanged: {
             /** Session Id */
@@ -6548,7 +6567,7 @@ export interface components {
         };
         /**
          * InterviewsChangedEvent
-         * @description The list of drafts is another now. In the account's stream.
+         * @description The list of drafts changed. Published to the account's stream.
          */
         InterviewsChangedEvent: {
             /** Stream */
@@ -6570,7 +6589,7 @@ export interface components {
         JsonValue: unknown;
         /**
          * Known
-         * @description A finding the project has accepted for now: it is shown and does not block.
+         * @description An accepted finding: it is shown but does not block.
          */
         Known: {
             /**
@@ -6590,7 +6609,7 @@ export interface components {
         Language: "js" | "py" | "wasm";
         /**
          * Level
-         * @description How much a command is kept away from everything that is not its own.
+         * @description How well a command is isolated.
          * @enum {string}
          */
         Level: "isolated" | "partial" | "none";
@@ -6605,7 +6624,7 @@ export interface components {
         };
         /**
          * Line
-         * @description What was asked and answered, in words.
+         * @description A question and its answer, in words.
          */
         Line: {
             /** Number */
@@ -6615,7 +6634,7 @@ export interface components {
             question: string;
             /** Answer */
             answer: string;
-            speaker: components["schemas"]["forge__interview__state__Speaker"];
+            speaker: components["schemas"]["InterviewSpeaker"];
             /**
              * Answered At
              * Format: date-time
@@ -6629,7 +6648,7 @@ export interface components {
         };
         /**
          * LoginLink
-         * @description Opens a session once.
+         * @description A link that opens one session.
          */
         LoginLink: {
             /** Url */
@@ -6642,7 +6661,7 @@ export interface components {
         };
         /**
          * Made
-         * @description What came of it.
+         * @description What an interview created.
          */
         Made: {
             /**
@@ -6667,7 +6686,7 @@ export interface components {
             };
             /**
              * Config
-             * @description JSON of what was confirmed.
+             * @description The confirmed config, as JSON.
              * @default
              */
             config: string;
@@ -6679,7 +6698,7 @@ export interface components {
         };
         /**
          * Manifest
-         * @description The front matter of `SKILL.md`: six fields of the standard; what is ours lies in `metadata`, as texts.
+         * @description The front matter of `SKILL.md`: the six standard fields. Forge's own values are strings in `metadata`.
          */
         Manifest: {
             /** Name */
@@ -6702,7 +6721,7 @@ export interface components {
         };
         /**
          * Match
-         * @description A memory that fits what was asked.
+         * @description A memory that fits a text.
          */
         Match: {
             memory: components["schemas"]["Memory"];
@@ -6716,7 +6735,7 @@ export interface components {
         };
         /**
          * Me
-         * @description Who is asking, and what they may do the way they asked.
+         * @description The caller's account, and the scopes of the credential used.
          */
         Me: {
             account: components["schemas"]["Account"];
@@ -6777,7 +6796,7 @@ export interface components {
         };
         /**
          * MemoryEntry
-         * @description A finished interview, as the next one of its kind remembers it.
+         * @description What is remembered of a finished interview for later ones of the same purpose.
          */
         MemoryEntry: {
             /** Id */
@@ -6808,7 +6827,7 @@ export interface components {
             session_id: string;
             /** Parent Id */
             parent_id: string | null;
-            role: components["schemas"]["forge__bots__chat__models__Speaker"];
+            role: components["schemas"]["Speaker"];
             /** Text */
             text: string;
             status: components["schemas"]["MessageStatus"];
@@ -6829,7 +6848,7 @@ export interface components {
         };
         /**
          * MessageAnswered
-         * @description On the account's stream: a message has arrived at a bot; `status` says what became of it.
+         * @description The delivery of a message to a bot ended: see `status`. Published on the account's stream.
          */
         MessageAnswered: {
             /** Message Id */
@@ -6845,7 +6864,7 @@ export interface components {
         };
         /**
          * MessageAnsweredEvent
-         * @description On the account's stream: a message has arrived at a bot; `status` says what became of it.
+         * @description The delivery of a message to a bot ended: see `status`. Published on the account's stream.
          */
         MessageAnsweredEvent: {
             /** Stream */
@@ -6866,7 +6885,7 @@ export interface components {
         };
         /**
          * MessageSent
-         * @description On the account's stream: a message was sent, or a reply.
+         * @description A message or a reply was sent. Published on the account's stream.
          */
         MessageSent: {
             /** Message Id */
@@ -6884,7 +6903,7 @@ export interface components {
         };
         /**
          * MessageSentEvent
-         * @description On the account's stream: a message was sent, or a reply.
+         * @description A message or a reply was sent. Published on the account's stream.
          */
         MessageSentEvent: {
             /** Stream */
@@ -6929,7 +6948,7 @@ export interface components {
         Mode: "bot" | "skill" | "reconfigure" | "batch";
         /**
          * ModelCall
-         * @description One request to a provider, as it stands in the books.
+         * @description A recorded request to a provider.
          */
         ModelCall: {
             /** Id */
@@ -6973,7 +6992,7 @@ export interface components {
         };
         /**
          * ModelsView
-         * @description All there is to know about models: what the settings page shows.
+         * @description Everything the settings page shows about models.
          */
         ModelsView: {
             /** Providers */
@@ -6995,7 +7014,7 @@ export interface components {
         };
         /**
          * NearbySkill
-         * @description A skill that lies in the workspace.
+         * @description A skill found in the workspace.
          */
         NearbySkill: {
             /** Name */
@@ -7012,7 +7031,7 @@ export interface components {
         };
         /**
          * NewAcceptance
-         * @description Take what somebody wrote into the file as its next version.
+         * @description Accept an edit made outside of Forge as the next version.
          */
         NewAcceptance: {
             /** Hash */
@@ -7046,14 +7065,14 @@ export interface components {
         };
         /**
          * NewAssembly
-         * @description The config of the ready turn, changed or not; without it, that config as it stands.
+         * @description Create the bots with this config. Default: the config of the ready turn.
          */
         NewAssembly: {
             config?: components["schemas"]["BuilderConfig"] | null;
         };
         /**
          * NewAudit
-         * @description Audit a workspace or a folder of the server; with neither, the folder the server was started in.
+         * @description Audit a workspace or a folder of the server. Default: the folder the server was started in.
          */
         NewAudit: {
             /**
@@ -7094,7 +7113,7 @@ export interface components {
         };
         /**
          * NewBot
-         * @description Only a name is needed. Whole files may be given instead of the fields they hold.
+         * @description Create a bot. Only the name is required; `soul` and `user` are complete files.
          */
         NewBot: {
             /** Name */
@@ -7131,18 +7150,18 @@ export interface components {
             colour?: string | null;
             /**
              * Soul
-             * @description A whole SOUL.md; without it one is written.
+             * @description A complete SOUL.md. Default: generated from name and description.
              */
             soul?: string | null;
             /**
              * User
-             * @description A whole USER.md.
+             * @description A complete USER.md.
              */
             user?: string | null;
         };
         /**
          * NewBotSkill
-         * @description Give a bot a skill.
+         * @description Attach a skill to a bot.
          */
         NewBotSkill: {
             /** Skill Name */
@@ -7154,7 +7173,7 @@ export interface components {
             enabled: boolean;
             /**
              * Version
-             * @description An exact version, or a range such as ^1.2; any without it.
+             * @description An exact version or a range such as ^1.2. Default: any version.
              */
             version?: string | null;
             /**
@@ -7166,7 +7185,7 @@ export interface components {
             };
             /**
              * Capabilities
-             * @description Of what was granted, only these. Empty or null: all of it.
+             * @description Restrict the granted capabilities to these. Empty or null: no restriction.
              */
             capabilities?: string[] | null;
         };
@@ -7189,13 +7208,13 @@ export interface components {
         NewClone: {
             /**
              * Name
-             * @description Without it: the name, and (Clone).
+             * @description Default: the name of the bot followed by (Clone).
              */
             name?: string | null;
         };
         /**
          * NewContent
-         * @description Save a file. `base_hash` is the hash of what was edited: when the file is another by now, it is a conflict.
+         * @description Save a file. `base_hash` is the hash of the content that was edited; if the file changed since, the request fails with 409.
          */
         NewContent: {
             /** Content */
@@ -7210,7 +7229,7 @@ export interface components {
         };
         /**
          * NewDraft
-         * @description Text that nobody saved yet, to be looked at.
+         * @description Text to validate without saving it.
          */
         NewDraft: {
             /** Content */
@@ -7218,21 +7237,21 @@ export interface components {
         };
         /**
          * NewFrame
-         * @description What a skill is to be, before it has files.
+         * @description The name, kind and description to generate a skill's first files from.
          */
         NewFrame: {
             /** Name */
             name: string;
             /** @default prompt */
             kind: components["schemas"]["SkillKind"];
-            /** @description Of a script or program; py without it. */
+            /** @description Language of a script or program; default: py. */
             language?: components["schemas"]["Language"] | null;
             /** Description */
             description: string;
         };
         /**
          * NewInterjection
-         * @description Tell a running agent something; it hears it before its next turn.
+         * @description A message to a running agent, delivered before its next turn.
          */
         NewInterjection: {
             /** Text */
@@ -7269,22 +7288,22 @@ export interface components {
         };
         /**
          * NewMessage
-         * @description Say something to a bot, or in a channel. Who says it is known to the server.
+         * @description Send a message to a bot or a channel. The sender is determined by the server.
          */
         NewMessage: {
             /**
              * To
-             * @description A bot's slug or id.
+             * @description Bot slug or id.
              */
             to?: string | null;
             /**
              * Channel
-             * @description Instead of `to`: all bots that listen there.
+             * @description Send to all subscribers of this channel instead of `to`.
              */
             channel?: string | null;
             /**
              * From
-             * @description One of your bots, to speak as; without it you do.
+             * @description Send as one of your bots. Default: send as yourself.
              */
             from?: string | null;
             /**
@@ -7297,7 +7316,7 @@ export interface components {
             reply_to?: string | null;
             /**
              * Wait
-             * @description Answer with the reply, when it is there.
+             * @description Wait for the reply and return it.
              * @default false
              */
             wait: boolean;
@@ -7309,7 +7328,7 @@ export interface components {
         };
         /**
          * NewPrice
-         * @description Dollars for a million tokens.
+         * @description Dollars per million tokens.
          */
         NewPrice: {
             /** Input */
@@ -7343,7 +7362,7 @@ export interface components {
              * @default
              */
             description: string;
-            speaker?: components["schemas"]["forge__interview__state__Speaker"] | null;
+            speaker?: components["schemas"]["InterviewSpeaker"] | null;
         };
         /** NewRegistry */
         NewRegistry: {
@@ -7356,13 +7375,13 @@ export interface components {
         NewRetry: {
             /**
              * Message Id
-             * @description The answer to try again; the last one without it.
+             * @description The answer to replace. Default: the last one.
              */
             message_id?: string | null;
         };
         /**
          * NewRollback
-         * @description Back to an older version, as a new one. What is in the file now is kept as a version too.
+         * @description Save an older version as a new one. The current content of the file stays in the history.
          */
         NewRollback: {
             /** Version */
@@ -7375,7 +7394,7 @@ export interface components {
         };
         /**
          * NewRun
-         * @description Start a run of a kind that may be started from outside.
+         * @description Request to start a run of a public kind.
          */
         NewRun: {
             /** Kind */
@@ -7403,7 +7422,7 @@ export interface components {
         };
         /**
          * NewSession
-         * @description Begin an interview about a bot, unless another mode is named.
+         * @description Start an interview, by default about a new bot.
          */
         NewSession: {
             /**
@@ -7415,31 +7434,31 @@ export interface components {
             mode: components["schemas"]["Mode"];
             /**
              * Variants
-             * @description Of a batch: how many bots.
+             * @description Number of bots; batches only.
              * @default 0
              */
             variants: number;
             /**
              * Soul
-             * @description An existing SOUL.md: used as it is.
+             * @description Content of an existing SOUL.md, used unchanged.
              */
             soul?: string | null;
             /**
              * Bot Slug
-             * @description To reconfigure this bot.
+             * @description Bot to reconfigure.
              */
             bot_slug?: string | null;
             /**
              * Skill
-             * @description To change this skill.
+             * @description Skill to change.
              */
             skill?: string | null;
-            /** @description Who asks; the model, if there is one. */
-            speaker?: components["schemas"]["forge__interview__state__Speaker"] | null;
+            /** @description Who asks the questions. Default: the model, if one is available. */
+            speaker?: components["schemas"]["InterviewSpeaker"] | null;
         };
         /** NewSpeaker */
         NewSpeaker: {
-            speaker: components["schemas"]["forge__interview__state__Speaker"];
+            speaker: components["schemas"]["InterviewSpeaker"];
         };
         /** NewTest */
         NewTest: {
@@ -7448,19 +7467,19 @@ export interface components {
         };
         /**
          * NewTurn
-         * @description Say something to a bot.
+         * @description Send a message to a bot.
          */
         NewTurn: {
             /** Text */
             text: string;
             /**
              * Session Id
-             * @description Without it a new conversation begins.
+             * @description Default: start a new conversation.
              */
             session_id?: string | null;
             /**
              * Edits Id
-             * @description Say this instead of that message; the old branch is kept.
+             * @description Replace this message by the text. The old branch is kept.
              */
             edits_id?: string | null;
         };
@@ -7473,7 +7492,7 @@ export interface components {
         };
         /**
          * OwnSource
-         * @description Made here: by hand, in the editor, in an interview; or a folder somebody put into the library.
+         * @description Created here: by hand, in the editor or in an interview; or a folder copied into the library.
          */
         OwnSource: {
             /**
@@ -7484,7 +7503,7 @@ export interface components {
         };
         /**
          * PathSource
-         * @description A folder or zip on the machine of the server, below a folder the settings allow.
+         * @description A folder or zip on the server, inside a folder the settings allow.
          */
         PathSource: {
             /**
@@ -7523,7 +7542,7 @@ export interface components {
         Phase: "basics" | "personality" | "model" | "skills" | "review";
         /**
          * Place
-         * @description Something in a definition that is wrong, or worth knowing, and where.
+         * @description A problem or warning in a definition, with its position.
          */
         Place: {
             /** Line */
@@ -7546,7 +7565,7 @@ export interface components {
         };
         /**
          * Preview
-         * @description What is known of the bot or skill so far. The first six as they always were; the rest for those who show more.
+         * @description What is known about the bot or skill so far.
          */
         Preview: {
             /** Name */
@@ -7574,7 +7593,7 @@ export interface components {
         };
         /**
          * Price
-         * @description Dollars for a million tokens of each kind, and how much the model can take in and put out.
+         * @description Dollars per million tokens of each kind, and the size of the context window.
          */
         Price: {
             /** Input */
@@ -7598,7 +7617,7 @@ export interface components {
         };
         /**
          * Problem
-         * @description Why something failed, for a person; `retryable` for the engine.
+         * @description Why something failed. `retryable` tells the engine whether another attempt may help.
          */
         Problem: {
             /** Code */
@@ -7629,7 +7648,7 @@ export interface components {
         };
         /**
          * Provider
-         * @description A place models are called at.
+         * @description An API endpoint for models.
          */
         Provider: {
             /** Name */
@@ -7691,13 +7710,13 @@ export interface components {
             reason: string;
             /**
              * Description
-             * @description The reason, by the name older clients know it by.
+             * @description Alias of `reason` for older clients.
              */
             readonly description: string;
         };
         /**
          * Reading
-         * @description What a definition comes to.
+         * @description The result of parsing and validating a definition.
          */
         Reading: {
             /** Is Usable */
@@ -7713,7 +7732,7 @@ export interface components {
         };
         /**
          * ReadyToAssemble
-         * @description All is known; nothing is made before somebody confirms it.
+         * @description The bot can be created, once the config is confirmed.
          */
         ReadyToAssemble: {
             /**
@@ -7738,7 +7757,7 @@ export interface components {
         };
         /**
          * RecallWay
-         * @description How memories are found again on this server.
+         * @description How memories are searched on this server.
          */
         RecallWay: {
             /**
@@ -7753,7 +7772,7 @@ export interface components {
         };
         /**
          * Recalled
-         * @description A memory that went along with a question.
+         * @description A memory that was sent with a question.
          */
         Recalled: {
             /** Id */
@@ -7763,7 +7782,7 @@ export interface components {
         };
         /**
          * Refused
-         * @description A back end that was tried and not taken.
+         * @description A backend that was tried and not selected.
          */
         Refused: {
             /** Backend */
@@ -7773,7 +7792,7 @@ export interface components {
         };
         /**
          * Registry
-         * @description An index of skills somebody added.
+         * @description A registry: an index of skills that was added by its address.
          */
         Registry: {
             /** Name */
@@ -7836,7 +7855,7 @@ export interface components {
         };
         /**
          * RelationView
-         * @description Another skill that this one names.
+         * @description A dependency, parent or conflict of a skill.
          */
         RelationView: {
             /** Name */
@@ -7858,7 +7877,7 @@ export interface components {
         };
         /**
          * Rerun
-         * @description Start again from the beginning; without a payload with that of the run.
+         * @description Start a new run from the beginning. Default: the payload of the original run.
          */
         Rerun: {
             /** Payload */
@@ -7873,7 +7892,7 @@ export interface components {
         };
         /**
          * Result
-         * @description What was made; the first bot, or the skill, also by itself.
+         * @description What was created. The fields of the first bot, or of the skill, are repeated at the top level.
          */
         "Result-Input": {
             /**
@@ -7898,7 +7917,7 @@ export interface components {
             };
             /**
              * Config
-             * @description JSON of what was confirmed.
+             * @description The confirmed config, as JSON.
              * @default
              */
             config: string;
@@ -7910,7 +7929,7 @@ export interface components {
         };
         /**
          * Result
-         * @description What was made; the first bot, or the skill, also by itself.
+         * @description What was created. The fields of the first bot, or of the skill, are repeated at the top level.
          */
         "Result-Output": {
             /**
@@ -7935,7 +7954,7 @@ export interface components {
             };
             /**
              * Config
-             * @description JSON of what was confirmed.
+             * @description The confirmed config, as JSON.
              * @default
              */
             config: string;
@@ -8042,14 +8061,14 @@ export interface components {
         };
         /**
          * RunChanged
-         * @description On the account's stream: a run of theirs moved.
+         * @description On the account's stream: one of its runs changed.
          */
         RunChanged: {
             run: components["schemas"]["Run"];
         };
         /**
          * RunChangedEvent
-         * @description On the account's stream: a run of theirs moved.
+         * @description On the account's stream: one of its runs changed.
          */
         RunChangedEvent: {
             /** Stream */
@@ -8093,7 +8112,7 @@ export interface components {
         };
         /**
          * RunCreated
-         * @description A run exists; nothing of it has happened yet.
+         * @description A run was created and queued.
          */
         RunCreated: {
             /** Kind */
@@ -8105,7 +8124,7 @@ export interface components {
         };
         /**
          * RunCreatedEvent
-         * @description A run exists; nothing of it has happened yet.
+         * @description A run was created and queued.
          */
         RunCreatedEvent: {
             /** Stream */
@@ -8215,7 +8234,7 @@ export interface components {
         };
         /**
          * RunStarted
-         * @description A worker took the run up; a second time after the first worker died.
+         * @description A worker started executing the run, possibly again after another worker died.
          */
         RunStarted: {
             /** Worker */
@@ -8225,7 +8244,7 @@ export interface components {
         };
         /**
          * RunStartedEvent
-         * @description A worker took the run up; a second time after the first worker died.
+         * @description A worker started executing the run, possibly again after another worker died.
          */
         RunStartedEvent: {
             /** Stream */
@@ -8288,7 +8307,7 @@ export interface components {
             };
             /**
              * Bot
-             * @description Run it as this bot would: with its settings, its memories, its limits.
+             * @description Run it as this bot: with its settings, memories and limits.
              */
             bot?: string | null;
             /**
@@ -8310,7 +8329,7 @@ export interface components {
         };
         /**
          * SandboxReport
-         * @description What commands run in here, as observed and not as promised.
+         * @description The selected backend and the guarantees that were observed to hold.
          */
         SandboxReport: {
             /** Backend */
@@ -8328,7 +8347,7 @@ export interface components {
         };
         /**
          * SearchHit
-         * @description A message that has the words.
+         * @description A message that matches a search.
          */
         SearchHit: {
             /** Session Id */
@@ -8337,7 +8356,7 @@ export interface components {
             session_title: string;
             /** Message Id */
             message_id: string;
-            role: components["schemas"]["forge__bots__chat__models__Speaker"];
+            role: components["schemas"]["Speaker"];
             /** Excerpt */
             excerpt: string;
             /**
@@ -8348,7 +8367,7 @@ export interface components {
         };
         /**
          * SecretView
-         * @description A secret as it can be shown; `updated_at` is unknown for one from the environment.
+         * @description A secret's public data; `updated_at` is null for a secret from the environment.
          */
         SecretView: {
             /** Name */
@@ -8367,7 +8386,7 @@ export interface components {
         };
         /**
          * SenderRecipient
-         * @description Whoever sent what this is a reply to: a person or a workflow.
+         * @description The person or workflow that sent the message being replied to.
          */
         SenderRecipient: {
             /**
@@ -8380,7 +8399,7 @@ export interface components {
         };
         /**
          * Sent
-         * @description A message that is on its way, or has been answered.
+         * @description A message that was sent, with its reply if there is one.
          */
         Sent: {
             message: components["schemas"]["BotMessage"];
@@ -8472,7 +8491,7 @@ export interface components {
         };
         /**
          * SessionView
-         * @description An interview: all a page, a terminal or a program needs to go on.
+         * @description An interview with its current turn and everything known so far.
          */
         SessionView: {
             /** Session Id */
@@ -8516,13 +8535,13 @@ export interface components {
         };
         /**
          * Severity
-         * @description What a finding does to the verdict of its check.
+         * @description The effect of a finding on the verdict of its check.
          * @enum {string}
          */
         Severity: "fail" | "error" | "warn" | "note";
         /**
          * ShowPreview
-         * @description Answered with yes to go on, with no to go back.
+         * @description Show what is known so far. Yes continues, no goes back.
          */
         ShowPreview: {
             /**
@@ -8535,7 +8554,7 @@ export interface components {
         };
         /**
          * SkillBuildRequest
-         * @description A whole skill: what is confirmed and written.
+         * @description The complete request for a skill.
          */
         SkillBuildRequest: {
             /** Name */
@@ -8549,7 +8568,7 @@ export interface components {
         };
         /**
          * SkillCard
-         * @description A skill in the library, in a line.
+         * @description A skill in the library: what lists show.
          */
         SkillCard: {
             /** Name */
@@ -8598,7 +8617,7 @@ export interface components {
         };
         /**
          * SkillChanged
-         * @description Something about a skill is different now: load it again. In the account's stream.
+         * @description A skill, its grants or its record changed. In the account's stream.
          */
         SkillChanged: {
             /** Skill */
@@ -8611,7 +8630,7 @@ export interface components {
         };
         /**
          * SkillChangedEvent
-         * @description Something about a skill is different now: load it again. In the account's stream.
+         * @description A skill, its grants or its record changed. In the account's stream.
          */
         SkillChangedEvent: {
             /** Stream */
@@ -8632,7 +8651,7 @@ export interface components {
         };
         /**
          * SkillDetail
-         * @description All there is to know about one.
+         * @description A skill in the library, with all details.
          */
         SkillDetail: {
             /** Name */
@@ -8736,7 +8755,7 @@ export interface components {
         };
         /**
          * SkillEdit
-         * @description The text files as they are to be; files that are no text stay.
+         * @description The complete set of text files; binary files are not changed.
          */
         SkillEdit: {
             /** Files */
@@ -8745,7 +8764,7 @@ export interface components {
             };
             /**
              * Base Hash
-             * @description Of the folder this was made from; 409 when it is another now.
+             * @description Hash of the folder this edit is based on; 409 if the folder has changed.
              */
             base_hash: string;
         };
@@ -8760,7 +8779,7 @@ export interface components {
         };
         /**
          * SkillFiles
-         * @description A whole skill, as it would lie in its folder: names relative to it, with forward slashes.
+         * @description The text files of a skill by path, relative to its folder, with forward slashes.
          */
         SkillFiles: {
             /** Name */
@@ -8772,7 +8791,7 @@ export interface components {
         };
         /**
          * SkillInvoked
-         * @description A skill was run; its log has the details. Only whispered: there may be many.
+         * @description A skill was run. Ephemeral; the skill's log has the details.
          */
         SkillInvoked: {
             /** Skill */
@@ -8781,7 +8800,7 @@ export interface components {
         };
         /**
          * SkillInvokedEvent
-         * @description A skill was run; its log has the details. Only whispered: there may be many.
+         * @description A skill was run. Ephemeral; the skill's log has the details.
          */
         SkillInvokedEvent: {
             /** Stream */
@@ -8822,7 +8841,7 @@ export interface components {
         };
         /**
          * SkillProblem
-         * @description What is wrong in a SKILL.md, and where. Lines count from 1.
+         * @description A problem in a skill. Line numbers start at 1.
          */
         SkillProblem: {
             /** Line */
@@ -8839,7 +8858,7 @@ export interface components {
         };
         /**
          * SkillRan
-         * @description With what it gave; that is told once and not kept.
+         * @description An invocation with its output, which is returned once and not stored.
          */
         SkillRan: {
             /** Id */
@@ -8908,7 +8927,7 @@ export interface components {
         };
         /**
          * SkillRequest
-         * @description A skill a bot is to have: one of the library, or one that is written on the way.
+         * @description A skill to give to a bot: one from the library, or a new one that is written on assembly.
          */
         SkillRequest: {
             /** Name */
@@ -8923,7 +8942,7 @@ export interface components {
         };
         /**
          * SkillRun
-         * @description One invocation, as it ended.
+         * @description One invocation of a skill.
          */
         SkillRun: {
             /** Id */
@@ -8989,7 +9008,7 @@ export interface components {
         SkillState: "ready" | "review" | "broken";
         /**
          * SkillTestReport
-         * @description What became of a skill's tests.
+         * @description The result of a skill's tests.
          */
         SkillTestReport: {
             /** Skill */
@@ -9035,14 +9054,14 @@ export interface components {
         SkillTestWish: {
             /**
              * Triggers
-             * @description Also ask the configured model; that costs a little.
+             * @description Also run the trigger tests; they call the configured model, which costs money.
              * @default false
              */
             triggers: boolean;
         };
         /**
          * SkillUse
-         * @description What a bot did with a skill for an answer.
+         * @description One use of a skill in an answer.
          */
         SkillUse: {
             /** Id */
@@ -9077,7 +9096,7 @@ export interface components {
         };
         /**
          * SkillView
-         * @description A skill a bot has, as its file says and as the library knows it.
+         * @description A skill attached to a bot, with its state in the library.
          */
         SkillView: {
             /** Name */
@@ -9124,8 +9143,13 @@ export interface components {
             };
         };
         /**
+         * Speaker
+         * @enum {string}
+         */
+        Speaker: "user" | "assistant";
+        /**
          * Spent
-         * @description What a budget has gone through, in millionths of a dollar.
+         * @description The state of a budget, in millionths of a dollar.
          */
         Spent: {
             /**
@@ -9145,7 +9169,7 @@ export interface components {
          * @description Who asks the questions.
          */
         SpokenBy: {
-            speaker: components["schemas"]["forge__interview__state__Speaker"];
+            speaker: components["schemas"]["InterviewSpeaker"];
             /** Model */
             model?: string | null;
             /** Why */
@@ -9155,7 +9179,7 @@ export interface components {
         };
         /**
          * Staged
-         * @description What was fetched, and waits for a person. Forgotten after an hour.
+         * @description Fetched skills that wait for review. Expires after an hour.
          */
         Staged: {
             /** Id */
@@ -9170,7 +9194,7 @@ export interface components {
         };
         /**
          * StagedSkill
-         * @description A skill that was fetched and not installed: looked at, not executed.
+         * @description A fetched skill that is staged for review. Nothing of it is executed.
          */
         StagedSkill: {
             /** Name */
@@ -9241,7 +9265,7 @@ export interface components {
         };
         /**
          * Stats
-         * @description Numbers over all bots of an account.
+         * @description Totals over all bots of an account.
          */
         Stats: {
             /** Total Bots */
@@ -9297,7 +9321,7 @@ export interface components {
         };
         /**
          * Step
-         * @description One step of a run, folded from its events.
+         * @description A step of a run, derived from its events.
          */
         Step: {
             /** Number */
@@ -9368,7 +9392,7 @@ export interface components {
         };
         /**
          * StepFinished
-         * @description An attempt ended; `retry_in_s` is set when another one follows.
+         * @description An attempt of a step ended; `retry_in_s` is set if another attempt follows.
          */
         StepFinished: {
             /** Step */
@@ -9390,7 +9414,7 @@ export interface components {
         };
         /**
          * StepFinishedEvent
-         * @description An attempt ended; `retry_in_s` is set when another one follows.
+         * @description An attempt of a step ended; `retry_in_s` is set if another attempt follows.
          */
         StepFinishedEvent: {
             /** Stream */
@@ -9438,7 +9462,7 @@ export interface components {
         };
         /**
          * StepSummary
-         * @description One step of a run, without what went in and came out.
+         * @description One step of a run, without its input and output.
          */
         StepSummary: {
             /** Key */
@@ -9484,13 +9508,13 @@ export interface components {
         StepType: "agent" | "skill" | "http" | "code" | "conditional" | "loop" | "approval" | "sub_workflow" | "wait" | "message" | "audit";
         /**
          * StopReason
-         * @description Why a model stopped. Only `END` and `TOOLS` are whole answers.
+         * @description Why a model stopped. Only `END` and `TOOLS` are complete answers.
          * @enum {string}
          */
         StopReason: "end" | "tools" | "length" | "context_full" | "refused" | "paused";
         /**
          * StripRun
-         * @description A run as a mark in a list.
+         * @description A run in the status strip of a workflow.
          */
         StripRun: {
             /** Id */
@@ -9506,7 +9530,7 @@ export interface components {
         };
         /**
          * Submitted
-         * @description A run was created; a worker takes it up.
+         * @description A run was created and waits for a worker.
          */
         Submitted: {
             /** Run Id */
@@ -9530,7 +9554,7 @@ export interface components {
         };
         /**
          * Summary
-         * @description What stands for the beginning of a long conversation when a model is asked.
+         * @description Summary sent to the model instead of the beginning of a long conversation.
          */
         Summary: {
             /** Text */
@@ -9545,7 +9569,7 @@ export interface components {
         };
         /**
          * TestResult
-         * @description A real call: what it said, how long it took, what it cost.
+         * @description The result of a test call: answer, latency and cost.
          */
         TestResult: {
             /** Model */
@@ -9573,7 +9597,7 @@ export interface components {
         };
         /**
          * Tier
-         * @description How far a skill is trusted. Said by whoever installs it, never by the skill.
+         * @description How far a skill is trusted. Set by the person who installs it, never by the skill.
          * @enum {string}
          */
         Tier: "untrusted" | "verified" | "local";
@@ -9583,7 +9607,7 @@ export interface components {
         };
         /**
          * ToolDetail
-         * @description Facts about a tool call, as fields: nobody has to read them out of text.
+         * @description Structured facts about a tool call.
          */
         ToolDetail: {
             /** Path */
@@ -9617,7 +9641,7 @@ export interface components {
         };
         /**
          * TrialReport
-         * @description What became of a skill's own test, in the sandbox.
+         * @description The result of running a skill's own tests.
          */
         TrialReport: {
             /** Ran */
@@ -9652,7 +9676,7 @@ export interface components {
         TriggerType: "manual" | "cron" | "webhook" | "event" | "file_watch" | "sub_workflow" | "retry";
         /**
          * TriggerView
-         * @description A trigger as it stands.
+         * @description A trigger and its current state.
          */
         TriggerView: {
             type: components["schemas"]["TriggerType"];
@@ -9669,7 +9693,7 @@ export interface components {
         };
         /**
          * TryWish
-         * @description A skill that is not saved yet. It gets nothing but `log` and `kv` that is forgotten.
+         * @description A skill to run without saving it. It can use only `log` and a temporary `kv`.
          */
         TryWish: {
             /** Name */
@@ -9688,7 +9712,7 @@ export interface components {
         };
         /**
          * Turn
-         * @description A question was taken, and its answer is being written: follow `session:<id>`.
+         * @description A question and its answer, which is being written: follow `session:<id>`.
          */
         Turn: {
             session: components["schemas"]["Session"];
@@ -9697,7 +9721,7 @@ export interface components {
         };
         /**
          * Usage
-         * @description Tokens of one call. The four kinds are disjoint: together they are everything that was sent and received.
+         * @description Tokens of one call. The four kinds are disjoint and add up to everything sent and received.
          */
         Usage: {
             /**
@@ -9728,7 +9752,7 @@ export interface components {
         UseState: "running" | "done" | "failed" | "stopped";
         /**
          * Validation
-         * @description Whether a folder is a skill, and what is worth knowing about it.
+         * @description The result of validating a skill: its problems, manifest and requested capabilities.
          */
         Validation: {
             /** Valid */
@@ -9747,7 +9771,7 @@ export interface components {
         };
         /**
          * VariantFields
-         * @description In what one bot of a batch differs from the others.
+         * @description The name of one bot of a batch, and how it differs from the others.
          */
         VariantFields: {
             /** Name */
@@ -9765,7 +9789,7 @@ export interface components {
         };
         /**
          * WentBack
-         * @description To the question before, or to the first one of a phase.
+         * @description Go back to the previous question, or to the first one of a phase.
          */
         WentBack: {
             /**
@@ -9839,7 +9863,7 @@ export interface components {
         };
         /**
          * WorkflowChanged
-         * @description On the account's stream: a workflow was made, changed, switched or deleted.
+         * @description On the account's stream: a workflow was created, updated, enabled, disabled or deleted.
          */
         WorkflowChanged: {
             /** Workflow Id */
@@ -9854,7 +9878,7 @@ export interface components {
         };
         /**
          * WorkflowChangedEvent
-         * @description On the account's stream: a workflow was made, changed, switched or deleted.
+         * @description On the account's stream: a workflow was created, updated, enabled, disabled or deleted.
          */
         WorkflowChangedEvent: {
             /** Stream */
@@ -9918,7 +9942,7 @@ export interface components {
         };
         /**
          * WorkflowOrigin
-         * @description A step of a workflow began it.
+         * @description The conversation was started by a workflow step.
          */
         WorkflowOrigin: {
             /**
@@ -9937,7 +9961,7 @@ export interface components {
         };
         /**
          * WorkflowRefused
-         * @description On the account's stream: something wanted to start a workflow, and it did not start.
+         * @description On the account's stream: a trigger could not start its workflow.
          */
         WorkflowRefused: {
             /** Workflow Id */
@@ -9950,7 +9974,7 @@ export interface components {
         };
         /**
          * WorkflowRefusedEvent
-         * @description On the account's stream: something wanted to start a workflow, and it did not start.
+         * @description On the account's stream: a trigger could not start its workflow.
          */
         WorkflowRefusedEvent: {
             /** Stream */
@@ -10069,7 +10093,7 @@ export interface components {
         };
         /**
          * WorkflowStepLogged
-         * @description On the run's stream: what a step wrote down.
+         * @description On the run's stream: log lines of a step.
          */
         WorkflowStepLogged: {
             /** Key */
@@ -10079,7 +10103,7 @@ export interface components {
         };
         /**
          * WorkflowStepLoggedEvent
-         * @description On the run's stream: what a step wrote down.
+         * @description On the run's stream: log lines of a step.
          */
         WorkflowStepLoggedEvent: {
             /** Stream */
@@ -10100,14 +10124,14 @@ export interface components {
         };
         /**
          * WorkflowStepMoved
-         * @description On the run's stream: a step has begun, waits, tries again or is over.
+         * @description On the run's stream: a step started, waits, is retried or ended.
          */
         WorkflowStepMoved: {
             step: components["schemas"]["StepSummary"];
         };
         /**
          * WorkflowStepMovedEvent
-         * @description On the run's stream: a step has begun, waits, tries again or is over.
+         * @description On the run's stream: a step started, waits, is retried or ended.
          */
         WorkflowStepMovedEvent: {
             /** Stream */
@@ -10173,7 +10197,8 @@ export interface components {
         };
         /**
          * WorkflowWish
-         * @description A definition, as YAML or as JSON; of both, the JSON is written into the YAML and its comments stay.
+         * @description A definition as YAML (`source`) or JSON (`definition`). If both are given, the JSON is merged into the YAML, whose
+         *     comments are preserved.
          */
         WorkflowWish: {
             /** Source */
@@ -10184,13 +10209,14 @@ export interface components {
             } | null;
             /**
              * Expected Number
-             * @description Refuse when another version was saved meanwhile.
+             * @description Fail with a conflict unless this is the number of the latest version.
              */
             expected_number?: number | null;
         };
         /**
          * WorkspaceInfo
-         * @description A directory Forge may work in. One that is adopted was there before, and stays when the workspace goes.
+         * @description A directory Forge may work in. An adopted directory existed before and is kept when the workspace is
+         *     removed.
          */
         WorkspaceInfo: {
             /** Id */
@@ -10230,13 +10256,8 @@ export interface components {
          */
         forge__audits__models__Verdict: "PASS" | "WARN" | "FAIL" | "ERROR" | "SKIP";
         /**
-         * Speaker
-         * @enum {string}
-         */
-        forge__bots__chat__models__Speaker: "user" | "assistant";
-        /**
          * Scope
-         * @description What a caller may do; each scope includes the ones before it.
+         * @description Permissions of a caller; each scope includes the ones before it.
          * @enum {string}
          */
         forge__http__scope__Scope: "read" | "write" | "admin";
@@ -10246,7 +10267,7 @@ export interface components {
             answer: components["schemas"]["Chosen"] | components["schemas"]["Said"] | components["schemas"]["Confirmed"] | components["schemas"]["WentBack"];
             /**
              * Turn
-             * @description `revision` of the turn that is answered: 409 when Forge has gone on since.
+             * @description `revision` of the turn being answered; responds with 409 if the interview has moved on.
              */
             turn?: number | null;
         };
@@ -10255,13 +10276,8 @@ export interface components {
             skill_request?: components["schemas"]["SkillBuildRequest"] | null;
         };
         /**
-         * Speaker
-         * @enum {string}
-         */
-        forge__interview__state__Speaker: "model" | "guide";
-        /**
          * Role
-         * @description What a model is wanted for. People choose a model for each.
+         * @description What a model is used for; a model is chosen for each role.
          * @enum {string}
          */
         forge__llm__models__Role: "interviewer" | "planner" | "builder" | "auditor" | "recovery" | "bot" | "utility";
@@ -10276,7 +10292,7 @@ export interface components {
             comment: string;
             /**
              * Shown Hash
-             * @description `shown_hash` of the gate as it was shown.
+             * @description `shown_hash` of the gate that was displayed.
              */
             shown_hash: string;
         };
@@ -10287,7 +10303,7 @@ export interface components {
         forge__runs__models__StepStatus: "running" | "retrying" | "completed" | "failed" | "cancelled";
         /**
          * LogLine
-         * @description What a skill wrote with `log`.
+         * @description A line a skill wrote with `log`.
          */
         forge__skills__execution__LogLine: {
             /** Level */
@@ -10297,7 +10313,7 @@ export interface components {
         };
         /**
          * Scope
-         * @description How far a grant goes. What is empty is not covered, but files: those of the skill's own folder always are.
+         * @description What a grant covers. An empty list covers nothing, except that a skill can always use its own folder.
          */
         forge__skills__models__Scope: {
             /**
@@ -10318,7 +10334,7 @@ export interface components {
         };
         /**
          * NewSkill
-         * @description A skill somebody writes: `SKILL.md` and what else it takes.
+         * @description A new skill: `SKILL.md` and its other text files.
          */
         forge__skills__views__NewSkill: {
             /** Name */
@@ -10346,12 +10362,12 @@ export interface components {
         forge__workflows__models__StepStatus: "running" | "waiting" | "retrying" | "completed" | "failed" | "skipped" | "cancelled";
         /**
          * Verdict
-         * @description Approve or reject what a run waits for.
+         * @description Approve or reject a step that is waiting for an approval.
          */
         forge__workflows__models__Verdict: {
             /**
              * Step
-             * @description Needed when several wait.
+             * @description Required if several steps are waiting.
              */
             step?: string | null;
             /**
@@ -10387,7 +10403,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10396,7 +10412,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10425,7 +10441,7 @@ export interface operations {
                     "application/json": components["schemas"]["Version"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10434,7 +10450,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10463,7 +10479,7 @@ export interface operations {
                     "text/plain": unknown;
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10472,7 +10488,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10505,7 +10521,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Account_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10514,7 +10530,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10543,7 +10559,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10552,7 +10568,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10581,7 +10597,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_LoginLink_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10590,7 +10606,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10619,7 +10635,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Me_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10628,7 +10644,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10661,7 +10677,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Account_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10670,7 +10686,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10699,7 +10715,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_ApiKey__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10708,7 +10724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10741,7 +10757,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_CreatedKey_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10750,7 +10766,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10781,7 +10797,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_ApiKey_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10790,7 +10806,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10804,7 +10820,7 @@ export interface operations {
     list_secrets_api_v1_secrets_get: {
         parameters: {
             query?: {
-                /** @description Only this scope's; all when left out. */
+                /** @description Return only secrets of this scope. Default: all. */
                 scope?: string | null;
             };
             header?: never;
@@ -10822,7 +10838,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SecretView__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10831,7 +10847,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10866,7 +10882,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SecretView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10875,7 +10891,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10889,7 +10905,7 @@ export interface operations {
     remove_secret_api_v1_secrets__name__delete: {
         parameters: {
             query?: {
-                /** @description Whose secret; empty for everyone's. */
+                /** @description The owner of the secret, like `bot:ID`; empty for a secret shared by all. */
                 scope?: string;
             };
             header?: never;
@@ -10909,7 +10925,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SecretView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10918,7 +10934,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10932,7 +10948,7 @@ export interface operations {
     get_models_api_v1_models_get: {
         parameters: {
             query?: {
-                /** @description A bot, as `bot:ID`; empty for all of them. */
+                /** @description A bot, as `bot:ID`; empty for the account's default. */
                 scope?: string;
             };
             header?: never;
@@ -10950,7 +10966,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_ModelsView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10959,7 +10975,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10973,7 +10989,7 @@ export interface operations {
     set_chain_api_v1_models_roles__role__put: {
         parameters: {
             query?: {
-                /** @description A bot, as `bot:ID`; empty for all of them. */
+                /** @description A bot, as `bot:ID`; empty for the account's default. */
                 scope?: string;
             };
             header?: never;
@@ -10997,7 +11013,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_RoleChoice_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11006,7 +11022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11020,7 +11036,7 @@ export interface operations {
     reset_chain_api_v1_models_roles__role__delete: {
         parameters: {
             query?: {
-                /** @description A bot, as `bot:ID`; empty for all of them. */
+                /** @description A bot, as `bot:ID`; empty for the account's default. */
                 scope?: string;
             };
             header?: never;
@@ -11040,7 +11056,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_RoleChoice_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11049,7 +11065,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11084,7 +11100,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_ProviderView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11093,7 +11109,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11124,7 +11140,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Provider_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11133,7 +11149,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11169,7 +11185,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Price_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11178,7 +11194,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11210,7 +11226,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Price_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11219,7 +11235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11254,7 +11270,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Spent_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11263,7 +11279,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11296,7 +11312,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_TestResult_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11305,7 +11321,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11320,9 +11336,9 @@ export interface operations {
         parameters: {
             query?: {
                 run_id?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -11340,7 +11356,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_ModelCall__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11349,7 +11365,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11365,9 +11381,9 @@ export interface operations {
             query?: {
                 status?: components["schemas"]["RunStatus"][] | null;
                 kind?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -11385,7 +11401,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Run__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11394,7 +11410,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11427,7 +11443,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Run_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11436,7 +11452,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11467,7 +11483,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_RunDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11476,7 +11492,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11507,7 +11523,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Run_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11516,7 +11532,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11531,9 +11547,9 @@ export interface operations {
         parameters: {
             query?: {
                 status?: components["schemas"]["GateStatus"] | null;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -11551,7 +11567,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Gate__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11560,7 +11576,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11591,7 +11607,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Gate_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11600,7 +11616,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11635,7 +11651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Gate_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11644,7 +11660,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11673,7 +11689,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkspaceInfo__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11682,7 +11698,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11715,7 +11731,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkspaceInfo_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11724,7 +11740,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11755,7 +11771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkspaceInfo_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11764,7 +11780,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11795,7 +11811,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkspaceInfo_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11804,7 +11820,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11818,7 +11834,7 @@ export interface operations {
     list_files_api_v1_workspaces__workspace_id__files_get: {
         parameters: {
             query?: {
-                /** @description Relative to the workspace. */
+                /** @description Path relative to the workspace. */
                 path?: string;
             };
             header?: never;
@@ -11838,7 +11854,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_FileEntry__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11847,7 +11863,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11861,7 +11877,7 @@ export interface operations {
     read_file_api_v1_workspaces__workspace_id__file_get: {
         parameters: {
             query: {
-                /** @description Relative to the workspace. */
+                /** @description Path relative to the workspace. */
                 path: string;
             };
             header?: never;
@@ -11881,7 +11897,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileText_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11890,7 +11906,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11904,13 +11920,13 @@ export interface operations {
     search_files_api_v1_workspaces__workspace_id__search_get: {
         parameters: {
             query: {
-                /** @description A regular expression (RE2), or text. */
+                /** @description A regular expression (RE2) or plain text. */
                 q: string;
-                /** @description Only files like this: `*.py`, `src/**\/*.ts`. */
+                /** @description Only search files matching this glob, such as `*.py` or `src/**\/*.ts`. */
                 glob?: string | null;
-                /** @description Relative to the workspace. */
+                /** @description Path relative to the workspace. */
                 path?: string;
-                /** @description How many lines at most. */
+                /** @description Maximum number of matching lines. */
                 limit?: number;
             };
             header?: never;
@@ -11930,7 +11946,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FoundLines_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11939,7 +11955,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11972,7 +11988,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Run_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11981,7 +11997,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12016,7 +12032,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Interjection_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12025,7 +12041,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12039,7 +12055,7 @@ export interface operations {
     read_audit_audit_run_get: {
         parameters: {
             query?: {
-                /** @description The report of this audit, instead of a new one. */
+                /** @description Return the report of this audit instead of running a new one. */
                 run_id?: string | null;
                 workspace_id?: string | null;
                 /** @description A folder on the server. */
@@ -12047,7 +12063,7 @@ export interface operations {
                 claimed_files?: string | null;
                 phase?: string;
                 base?: string | null;
-                /** @description Codes of checks: `A4,A9`. All without it. */
+                /** @description Codes of the checks to run, such as `A4,A9`. Default: all. */
                 only?: string | null;
                 /** @description Only findings about this file. */
                 file?: string | null;
@@ -12067,7 +12083,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_AuditReport_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12076,7 +12092,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12109,7 +12125,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Run_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12118,7 +12134,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12147,7 +12163,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_AuditRoots_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12156,7 +12172,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12189,7 +12205,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Staged_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12198,7 +12214,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12212,9 +12228,9 @@ export interface operations {
     upload_skills_api_v1_skill_stages_zip_post: {
         parameters: {
             query?: {
-                /** @description Of the archive. */
+                /** @description File name of the archive. */
                 name?: string;
-                /** @description Of the folder it was made from, if it was. */
+                /** @description The folder it was packed from, if any. */
                 folder?: string;
             };
             header?: never;
@@ -12232,7 +12248,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Staged_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12241,7 +12257,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12272,7 +12288,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Staged_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12281,7 +12297,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12312,7 +12328,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12321,7 +12337,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12356,7 +12372,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Installed__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12365,7 +12381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12381,7 +12397,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -12397,7 +12413,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Staged_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12406,7 +12422,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12435,7 +12451,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Registry__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12444,7 +12460,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12477,7 +12493,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Registry_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12486,7 +12502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12517,7 +12533,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Registry_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12526,7 +12542,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12557,7 +12573,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12566,7 +12582,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12597,7 +12613,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_RegistryEntry__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12606,7 +12622,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12625,7 +12641,7 @@ export interface operations {
                 kind?: components["schemas"]["SkillKind"] | null;
                 tier?: components["schemas"]["Tier"] | null;
                 state?: components["schemas"]["SkillState"] | null;
-                /** @description That it asks for. */
+                /** @description A requested capability. */
                 capability?: components["schemas"]["Capability"] | null;
             };
             header?: never;
@@ -12643,7 +12659,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SkillCard__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12652,7 +12668,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12685,7 +12701,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12694,7 +12710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12727,7 +12743,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillFiles_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12736,7 +12752,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12769,7 +12785,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Validation_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12778,7 +12794,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12811,7 +12827,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillRan_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12820,7 +12836,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12836,7 +12852,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -12852,7 +12868,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12861,7 +12877,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12877,7 +12893,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -12897,7 +12913,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12906,7 +12922,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12920,12 +12936,12 @@ export interface operations {
     remove_skill_api_v1_skills__name__delete: {
         parameters: {
             query?: {
-                /** @description Even though bots or other skills need it. */
+                /** @description Remove it even if bots or other skills need it. */
                 force?: boolean;
             };
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -12941,7 +12957,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillCard_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12950,7 +12966,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12966,7 +12982,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
                 path: string;
             };
@@ -12983,7 +12999,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileContent_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12992,7 +13008,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13008,7 +13024,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -13024,7 +13040,7 @@ export interface operations {
                     "application/zip": string;
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13033,7 +13049,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13049,7 +13065,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -13069,7 +13085,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillRan_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13078,7 +13094,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13092,14 +13108,14 @@ export interface operations {
     list_skill_runs_api_v1_skills__name__runs_get: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -13115,7 +13131,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SkillRun__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13124,7 +13140,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13140,7 +13156,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -13160,7 +13176,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillTestReport_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13169,7 +13185,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13185,7 +13201,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -13205,7 +13221,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13214,7 +13230,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13230,7 +13246,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
                 capability: components["schemas"]["Capability"];
             };
@@ -13247,7 +13263,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13256,7 +13272,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13272,7 +13288,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of a skill. */
+                /** @description Name of the skill. */
                 name: string;
             };
             cookie?: never;
@@ -13292,7 +13308,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13301,7 +13317,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13315,7 +13331,7 @@ export interface operations {
     list_workflows_api_v1_workflows_get: {
         parameters: {
             query?: {
-                /** @description Words in the name or description. */
+                /** @description Words to find in the name or description. */
                 q?: string;
                 /** @description The slug of a bot. */
                 owner?: string | null;
@@ -13335,7 +13351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowCard__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13344,7 +13360,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13377,7 +13393,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13386,7 +13402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13419,7 +13435,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Reading_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13428,7 +13444,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13457,7 +13473,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_dict_str__Any__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13466,7 +13482,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13495,7 +13511,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowTemplate__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13504,7 +13520,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13536,7 +13552,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13545,7 +13561,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13581,7 +13597,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13590,7 +13606,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13622,7 +13638,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13631,7 +13647,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13667,7 +13683,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13676,7 +13692,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13708,7 +13724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowVersion__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13717,7 +13733,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13750,7 +13766,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowVersionDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13759,7 +13775,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13797,7 +13813,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Submitted_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13806,7 +13822,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13842,7 +13858,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_DryRun_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13851,7 +13867,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13865,9 +13881,9 @@ export interface operations {
     list_runs_of_workflow_api_v1_workflows__ref__runs_get: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -13888,7 +13904,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowRun__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13897,7 +13913,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13911,9 +13927,9 @@ export interface operations {
     list_workflow_runs_api_v1_workflow_runs_get: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -13931,7 +13947,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowRun__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13940,7 +13956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13971,7 +13987,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13980,7 +13996,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13994,11 +14010,11 @@ export interface operations {
     get_steps_api_v1_workflow_runs__run_id__steps_get: {
         parameters: {
             query?: {
-                /** @description Of one step; all without it. */
+                /** @description The key of one step. Default: all steps. */
                 key?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -14018,7 +14034,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_StepDetail__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14027,7 +14043,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14062,7 +14078,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14071,7 +14087,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14106,7 +14122,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14115,7 +14131,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14146,7 +14162,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14155,7 +14171,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14186,7 +14202,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Submitted_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14195,7 +14211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14230,7 +14246,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Submitted_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14239,7 +14255,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14270,7 +14286,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Union_Submitted__Ignored__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14279,7 +14295,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14293,15 +14309,15 @@ export interface operations {
     list_messages_api_v1_messages_get: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description The slug or id of a bot. */
+                /** @description Bot slug or id. */
                 bot?: string | null;
-                /** @description Only between `bot` and this one. */
+                /** @description Only messages between `bot` and this bot. */
                 with?: string | null;
                 channel?: string | null;
                 conversation?: string | null;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -14319,7 +14335,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_BotMessage__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14328,7 +14344,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14361,7 +14377,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Sent_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14370,7 +14386,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14401,7 +14417,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotMessage_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14410,7 +14426,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14439,7 +14455,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Channel__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14448,7 +14464,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14481,7 +14497,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Channel_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14490,7 +14506,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14506,7 +14522,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The name of a channel. */
+                /** @description Channel name. */
                 name: string;
             };
             cookie?: never;
@@ -14522,7 +14538,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14531,7 +14547,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14547,9 +14563,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The name of a channel. */
+                /** @description Channel name. */
                 name: string;
-                /** @description The id or the slug of a bot. */
+                /** @description Bot slug or id. */
                 bot: string;
             };
             cookie?: never;
@@ -14565,7 +14581,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Channel_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14574,7 +14590,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14590,9 +14606,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The name of a channel. */
+                /** @description Channel name. */
                 name: string;
-                /** @description The id or the slug of a bot. */
+                /** @description Bot slug or id. */
                 bot: string;
             };
             cookie?: never;
@@ -14608,7 +14624,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Channel_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14617,7 +14633,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14631,12 +14647,12 @@ export interface operations {
     list_bots_api_v1_bots_get: {
         parameters: {
             query?: {
-                /** @description All but the archived without it. */
+                /** @description Default: active and disabled bots. */
                 status?: components["schemas"]["BotStatus"][];
-                /** @description Those that can still be restored, instead. */
+                /** @description List deleted bots that can still be restored. */
                 deleted?: boolean;
                 category?: components["schemas"]["Category"] | null;
-                /** @description Words in the name, slug, description or tags. */
+                /** @description Words to find in the name, slug, description or tags. */
                 q?: string;
                 sort?: components["schemas"]["BotSort"];
             };
@@ -14655,7 +14671,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_BotView__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14664,7 +14680,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14697,7 +14713,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14706,7 +14722,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14739,7 +14755,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14748,7 +14764,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14780,7 +14796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14789,7 +14805,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14821,7 +14837,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14830,7 +14846,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14866,7 +14882,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14875,7 +14891,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14907,7 +14923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14916,7 +14932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14952,7 +14968,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14961,7 +14977,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14993,7 +15009,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Bundle_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15002,7 +15018,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15034,7 +15050,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SkillView__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15043,7 +15059,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15079,7 +15095,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15088,7 +15104,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15121,7 +15137,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15130,7 +15146,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15167,7 +15183,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15176,7 +15192,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15205,7 +15221,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Stats_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15214,7 +15230,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15250,7 +15266,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Turn_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15259,7 +15275,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15273,9 +15289,9 @@ export interface operations {
     list_sessions_api_v1_bots__bot__sessions_get: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -15296,7 +15312,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Session__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15305,7 +15321,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15320,7 +15336,7 @@ export interface operations {
         parameters: {
             query: {
                 q: string;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -15341,7 +15357,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SearchHit__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15350,7 +15366,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15381,7 +15397,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15390,7 +15406,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15421,7 +15437,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Session_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15430,7 +15446,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15465,7 +15481,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Session_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15474,7 +15490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15505,7 +15521,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Message__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15514,7 +15530,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15545,7 +15561,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Message_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15554,7 +15570,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15589,7 +15605,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Turn_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15598,7 +15614,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15629,7 +15645,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Turn_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15638,7 +15654,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15669,7 +15685,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Session_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15678,7 +15694,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15712,7 +15728,7 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15721,7 +15737,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15736,9 +15752,9 @@ export interface operations {
         parameters: {
             query?: {
                 category?: components["schemas"]["MemoryCategory"] | null;
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -15759,7 +15775,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Memory__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15768,7 +15784,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15804,7 +15820,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Memory_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15813,7 +15829,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15845,7 +15861,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Forgotten_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15854,7 +15870,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15889,7 +15905,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Match__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15898,7 +15914,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15931,7 +15947,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Memory_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15940,7 +15956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15977,7 +15993,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Memory_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15986,7 +16002,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16015,7 +16031,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_RecallWay_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16024,7 +16040,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16058,7 +16074,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileState_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16067,7 +16083,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16105,7 +16121,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileState_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16114,7 +16130,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16152,7 +16168,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_FileProblem__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16161,7 +16177,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16175,9 +16191,9 @@ export interface operations {
     list_versions_api_v1_bots__bot___file__versions_get: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `meta.next_cursor` of the page before. */
+                /** @description `meta.next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -16200,7 +16216,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_FileVersion__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16209,7 +16225,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16244,7 +16260,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileVersionDetail_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16253,7 +16269,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16268,7 +16284,7 @@ export interface operations {
         parameters: {
             query: {
                 left: number;
-                /** @description The file on disk without it. */
+                /** @description Default: the file on disk. */
                 right?: number | null;
             };
             header?: never;
@@ -16291,7 +16307,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileDiff_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16300,7 +16316,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16338,7 +16354,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileState_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16347,7 +16363,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16385,7 +16401,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileState_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16394,7 +16410,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16408,7 +16424,7 @@ export interface operations {
     create_session_api_v1_builder_sessions_post: {
         parameters: {
             query?: {
-                /** @description For the next turn; otherwise it comes over the WebSocket. */
+                /** @description Wait for the next turn. Otherwise it is delivered over the WebSocket. */
                 wait?: boolean;
             };
             header?: never;
@@ -16430,7 +16446,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16439,7 +16455,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16453,7 +16469,7 @@ export interface operations {
     submit_answer_api_v1_builder_sessions__session_id__answer_post: {
         parameters: {
             query?: {
-                /** @description For the next turn; otherwise it comes over the WebSocket. */
+                /** @description Wait for the next turn. Otherwise it is delivered over the WebSocket. */
                 wait?: boolean;
             };
             header?: never;
@@ -16478,7 +16494,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16487,7 +16503,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16501,7 +16517,7 @@ export interface operations {
     assemble_api_v1_builder_sessions__session_id__assemble_post: {
         parameters: {
             query?: {
-                /** @description Only show what would be written. */
+                /** @description Return the files without writing them. */
                 dry_run?: boolean;
             };
             header?: never;
@@ -16526,7 +16542,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Assembled_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16535,7 +16551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16549,7 +16565,7 @@ export interface operations {
     create_skill_api_v1_builder_sessions__session_id__create_skill_post: {
         parameters: {
             query?: {
-                /** @description Only show what would be written. */
+                /** @description Return the files without writing them. */
                 dry_run?: boolean;
             };
             header?: never;
@@ -16574,7 +16590,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Assembled_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16583,7 +16599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16615,7 +16631,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16624,7 +16640,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16656,7 +16672,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionDeleted_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16665,7 +16681,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16701,7 +16717,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16710,7 +16726,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16746,7 +16762,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16755,7 +16771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16787,7 +16803,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16796,7 +16812,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16828,7 +16844,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Assembled_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16837,7 +16853,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16866,7 +16882,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_DraftSummary__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16875,7 +16891,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16889,7 +16905,7 @@ export interface operations {
     list_memory_api_v1_builder_memory_get: {
         parameters: {
             query?: {
-                /** @description How many at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: never;
@@ -16907,7 +16923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_MemoryEntry__"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16916,7 +16932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16945,7 +16961,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_int_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16954,7 +16970,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16985,7 +17001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_int_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16994,7 +17010,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -17008,7 +17024,7 @@ export interface operations {
     list_events_api_v1_events_get: {
         parameters: {
             query: {
-                /** @description Such as `run:<id>`. */
+                /** @description The stream's name, such as `run:<id>`. */
                 stream: string;
                 after?: number;
                 limit?: number;
@@ -17028,7 +17044,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -17037,7 +17053,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -17066,7 +17082,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Status_"];
                 };
             };
-            /** @description What is wrong, and what to do about it. */
+            /** @description The errors and hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -17075,7 +17091,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description Forge failed; the log has the details. */
+            /** @description The server failed; its log has the details. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;

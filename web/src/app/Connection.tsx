@@ -5,9 +5,13 @@ import type { Tone } from "@/ui/tone";
 
 const SHOWN: Record<LiveStatus, { tone: Tone; word: string; meaning: string }> = {
   connecting: { tone: "idle", word: "Connecting", meaning: "Connecting to Forge." },
-  live: { tone: "ok", word: "Live", meaning: "This page updates by itself." },
-  reconnecting: { tone: "wait", word: "Reconnecting", meaning: "The connection broke; trying again." },
-  offline: { tone: "bad", word: "Offline", meaning: "Forge cannot be reached. What you see may be old." },
+  live: { tone: "ok", word: "Live", meaning: "This page updates automatically." },
+  reconnecting: { tone: "wait", word: "Reconnecting", meaning: "Connection lost. Reconnecting…" },
+  offline: {
+    tone: "bad",
+    word: "Offline",
+    meaning: "Forge is unreachable. The data shown may be out of date.",
+  },
 };
 
 /** Whether what is on screen is what is happening. */

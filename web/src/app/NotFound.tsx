@@ -7,8 +7,8 @@ export function NotFound() {
   return (
     <Page title="Not found">
       <EmptyState
-        title="There is nothing here"
-        sentence="The address may be mistyped, or what it named was deleted."
+        title="Page not found"
+        sentence="The address may be wrong, or the item was deleted."
         action={
           <Link to="/" className={buttonClass()}>
             Go home

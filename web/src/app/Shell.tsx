@@ -58,7 +58,7 @@ export function Shell() {
         }}
         className="absolute top-2 left-2 z-60 -translate-y-12 rounded-md bg-ink px-3 py-1 text-bg focus:translate-y-0"
       >
-        Skip to the content
+        Skip to content
       </a>
       <div className={SIDE}>
         <Sidebar open={show} />

@@ -101,7 +101,7 @@ function Footer({ open, onFollow }: Props) {
         <IconButton label="Keyboard shortcuts" hintAbove onClick={() => open("help")}>
           <CircleQuestionMark size={15} strokeWidth={1.75} aria-hidden />
         </IconButton>
-        <IconButton label="Light or dark" hintAbove onClick={flipTheme}>
+        <IconButton label="Toggle theme" hintAbove onClick={flipTheme}>
           <SunMoon size={15} strokeWidth={1.75} aria-hidden />
         </IconButton>
       </div>

@@ -25,7 +25,7 @@ export function makeRouter(queries: QueryClient) {
     context: { queries },
     defaultPreload: "intent",
     defaultPendingMs: 200,
-    defaultPendingComponent: () => <SkeletonRows rows={8} label="Loading the page" />,
+    defaultPendingComponent: () => <SkeletonRows rows={8} label="Loading page" />,
     defaultErrorComponent: RouteError,
     defaultNotFoundComponent: NotFound,
   });

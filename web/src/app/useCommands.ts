@@ -39,7 +39,7 @@ function shellCommands(show: (overlay: Overlay) => void): Command[] {
   return [
     {
       id: "theme",
-      label: "Switch between light and dark",
+      label: "Toggle light and dark theme",
       keywords: "theme appearance night",
       group: "Everywhere",
       icon: SunMoon,

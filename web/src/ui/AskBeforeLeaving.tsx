@@ -13,7 +13,7 @@ export function AskBeforeLeaving({ when, what }: { when: boolean; what: string }
       open={status === "blocked"}
       onOpenChange={() => reset?.()}
       title="Leave without saving?"
-      description={`${what} is not saved. It is lost when you leave this page.`}
+      description={`${what} will be lost if you leave this page.`}
       action="Leave"
       onConfirm={() => proceed?.()}
     />

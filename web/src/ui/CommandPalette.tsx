@@ -115,7 +115,7 @@ function Finder({ commands, close }: { commands: readonly Command[]; close: () =
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="px-4 pb-6 text-center text-dim">Nothing is called “{query}”.</p>}
+      {found.length === 0 && <p className="px-4 pb-6 text-center text-dim">No matches for “{query}”.</p>}
     </>
   );
 }

@@ -8,7 +8,7 @@ type Props = {
   onOpenChange: (open: boolean) => void;
   title: string;
   description: ReactNode;
-  /** What the button does, as a verb: "Cancel the run". */
+  /** What the button does, as a verb: "Cancel run". */
   action: string;
   /** For what cannot be undone: the word a person has to type first. */
   word?: string;
@@ -50,7 +50,7 @@ function ConfirmForm({ onOpenChange, action, word, isBusy = false, onConfirm }: 
       )}
       <div className="flex justify-end gap-2">
         <Button look="ghost" onClick={() => onOpenChange(false)}>
-          Keep it
+          Go back
         </Button>
         <Button look="danger" type="submit" disabled={!isSure || isBusy}>
           {action}

@@ -25,8 +25,7 @@ export function CopyButton({ text, label = "Copy", look = "plain", iconOnly = fa
   const copy = () =>
     writeClipboard(text).then(
       () => setCopied(true),
-      () =>
-        toast.error({ message: "The browser did not allow copying.", hint: "Select the text and copy it." }),
+      () => toast.error({ message: "The browser blocked copying.", hint: "Select the text and copy it." }),
     );
   const Icon = isCopied ? Check : Copy;
   if (iconOnly) {
@@ -45,6 +44,6 @@ export function CopyButton({ text, label = "Copy", look = "plain", iconOnly = fa
 
 /** `navigator.clipboard` exists only in a secure context: on plain http to another host there is none. */
 async function writeClipboard(text: string): Promise<void> {
-  if (!navigator.clipboard) throw new Error("No clipboard here.");
+  if (!navigator.clipboard) throw new Error("The clipboard is not available.");
   await navigator.clipboard.writeText(text);
 }

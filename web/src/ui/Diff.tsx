@@ -38,8 +38,8 @@ export function Diff({ diff, className }: { diff: FileDiff; className?: string }
           })}
         </tbody>
       </table>
-      {diff.rows.length === 0 && <p className="px-3 py-2 text-dim">There is no difference.</p>}
-      {diff.is_cut && <p className="border-t border-line px-3 py-2 text-dim">There is more than is shown.</p>}
+      {diff.rows.length === 0 && <p className="px-3 py-2 text-dim">No differences.</p>}
+      {diff.is_cut && <p className="border-t border-line px-3 py-2 text-dim">Some lines are not shown.</p>}
     </section>
   );
 }

@@ -28,9 +28,9 @@ export function JsonView({ value, name }: Props) {
     <div className="space-y-2">
       <Code text={`${text.slice(0, MAX_CHARS)}…`} language="text" isWrapped />
       <p className="flex flex-wrap items-center gap-2 text-xs text-dim">
-        The first {formatBytes(MAX_CHARS)} of {formatBytes(text.length)}.
+        First {formatBytes(MAX_CHARS)} of {formatBytes(text.length)}.
         <Button onClick={save}>
-          <Download size={13} aria-hidden /> Download all of it
+          <Download size={13} aria-hidden /> Download all
         </Button>
       </p>
     </div>

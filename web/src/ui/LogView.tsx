@@ -30,7 +30,7 @@ export function LogView({ lines, label, sourceClass = "w-16" }: Props) {
     overscan: 12,
   });
   const { isFollowing, follow, gestures } = useFollow(box, rows.getTotalSize());
-  useShortcut("end", { label: "Follow the log", group: "Log" }, follow);
+  useShortcut("end", { label: "Follow log", group: "Log" }, follow);
   useShortcut("l", { label: "Go to the log", group: "Log" }, () => box.current?.focus());
 
   return (

@@ -64,7 +64,7 @@ export function PendingPage() {
       <Header>
         <Skeleton className="appear-late w-40" />
       </Header>
-      <SkeletonRows rows={8} label="Loading the page" />
+      <SkeletonRows rows={8} label="Loading page" />
     </>
   );
 }

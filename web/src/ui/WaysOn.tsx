@@ -17,10 +17,10 @@ export function WaysOn({ ways, isBusy, isGone = false }: Props) {
         Keep editing
       </Button>
       <Button disabled={isBusy || isGone} onClick={ways.takeTheirs}>
-        Take theirs
+        Use theirs
       </Button>
       <Button look="primary" disabled={isBusy || isGone} onClick={ways.saveMine}>
-        Save mine on top
+        Overwrite with mine
       </Button>
     </div>
   );

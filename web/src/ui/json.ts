@@ -9,9 +9,9 @@ export function readInput(text: string): Read {
     if (typeof input === "object" && input !== null && !Array.isArray(input)) {
       return { input: input as Record<string, unknown>, problem: null };
     }
-    return { input: null, problem: 'The input is an object: {"name": "value"}.' };
+    return { input: null, problem: 'The input must be an object: {"name": "value"}.' };
   } catch (error) {
-    return { input: null, problem: `This is no JSON: ${why(text, error)}.` };
+    return { input: null, problem: `Invalid JSON: ${why(text, error)}.` };
   }
 }
 

@@ -2,7 +2,7 @@
 
 const MICROS = 1_000_000;
 
-/** `$0`, `$0.0042`, `$0.02`, `$0.42`, `$12.50`, `$1,204`: as many digits as tell something. */
+/** `$0`, `$0.0042`, `$0.02`, `$0.42`, `$12.50`, `$1,204`: significant digits only. */
 export function formatMicros(micros: number): string {
   const dollars = micros / MICROS;
   if (dollars === 0) return "$0";

@@ -6,17 +6,17 @@ export type SandboxWords = { word: string; meaning: string; tone: Tone };
 const LEVELS: Record<string, SandboxWords> = {
   isolated: {
     word: "isolated",
-    meaning: "Commands see, reach and change nothing but their own workspace.",
+    meaning: "Commands can only see, access and change their own workspace.",
     tone: "ok",
   },
   partial: {
     word: "partly isolated",
-    meaning: "Commands cannot read or write files outside, nor use the network; some other things they can.",
+    meaning: "Commands cannot access files outside or the network. Other isolation is limited.",
     tone: "wait",
   },
   none: {
     word: "not isolated",
-    meaning: "Commands can do whatever Forge itself can do on this machine.",
+    meaning: "Commands have the same access to this machine as Forge itself.",
     tone: "bad",
   },
 };

@@ -1,6 +1,6 @@
-"""`boundaries.json`: which parts a project has and what they may not know of each other, read without mercy.
+"""Parse and validate `boundaries.json`: the layers of a project and their rules.
 
-Whatever is wrong in it is said with its line: a rule that is silently skipped is worse than none.
+Every mistake is an error with its line, as a silently skipped rule would be worse than no rule.
 """
 
 import json
@@ -12,16 +12,16 @@ from typing import Annotated, Any, Self, cast
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from forge.kernel.misfit import Misfit, first_misfit
+from forge.kernel.validation import ValidationProblem, first_problem
 
 MAX_BYTES = 256 << 10
-"""People write these; a larger one was made to keep somebody busy."""
+"""The file is written by hand; a larger one is hostile."""
 
 _MAX_NESTED = 64
 
 
-class BadBoundaries(Exception):
-    """What is wrong with the file, and where."""
+class InvalidBoundaries(Exception):
+    """The problem of an invalid file, and its line."""
 
     def __init__(self, message: str, line: int | None) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ def _as_date(value: object) -> object:
     try:
         return date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
-        raise ValueError("is no date: write 2027-01-31") from None
+        raise ValueError("is not a valid date; use a date such as 2027-01-31") from None
 
 
 Text = Annotated[str, Field(min_length=1)]
@@ -53,18 +53,18 @@ Globs = Annotated[list[Text], BeforeValidator(_as_list)]
 
 
 class Rule(_Strict):
-    """What a layer may not contain or import. Exactly one of `pattern`, `import` and `layer`."""
+    """A forbidden pattern, import or layer; exactly one of the three is set."""
 
     pattern: Text | None = None
     imported: Text | None = Field(default=None, alias="import")
     layer: Text | None = None
     reason: str = ""
     indirect: bool = False
-    """A chain of imports counts too."""
+    """Whether indirect imports count."""
 
     @property
     def text(self) -> str:
-        """How it is named in known_violations and in messages."""
+        """The name of the rule in known_violations and messages."""
         return self.pattern or self.imported or self.layer or ""
 
     @model_validator(mode="after")
@@ -73,7 +73,7 @@ class Rule(_Strict):
         if len(given) != 1:
             raise ValueError("needs exactly one of `pattern`, `import` and `layer`")
         if self.indirect and self.pattern is not None:
-            raise ValueError("`indirect` is for `import` and `layer` rules: text has no chain")
+            raise ValueError("`indirect` is only valid for `import` and `layer` rules")
         return self
 
 
@@ -84,7 +84,7 @@ class Layer(_Strict):
     exclude: Globs = []
     forbidden: list[Annotated[Rule, BeforeValidator(_as_rule)]] = []
     allow_type_checking: bool | None = None
-    """None: as the whole file says."""
+    """None: use the setting of the whole file."""
 
 
 class KnownViolation(_Strict):
@@ -92,7 +92,7 @@ class KnownViolation(_Strict):
     file: Text
     """A base name, a path or a glob."""
     pattern: Text
-    """The text of the rule, or the module that is imported."""
+    """The text of the rule, or the imported module."""
     expires: Annotated[date | None, BeforeValidator(_as_date)] = None
     reason: str = ""
 
@@ -103,9 +103,9 @@ class Boundaries(_Strict):
     description: str = ""
     layers: list[Layer]
     order: list[Text] = []
-    """The highest first; `a | b` are independent, `a : b` may know each other, `(a)` need not be there."""
+    """From highest to lowest; `a | b` are independent, `a : b` may import each other, `(a)` is optional."""
     containers: Globs = []
-    """Folders inside each of which the order holds on its own."""
+    """Folders inside which the order applies separately."""
     exhaustive: bool = False
     """Every file of the containers must be in a layer."""
     exclude: Globs = []
@@ -116,13 +116,13 @@ class Boundaries(_Strict):
     def _fits_together(self) -> Self:
         names = [layer.name for layer in self.layers]
         if twice := first_twice(names):
-            raise ValueError(f"the layer {twice!r} is there twice")
+            raise ValueError(f"the layer {twice!r} is defined twice")
         if self.exhaustive and not self.containers:
-            raise ValueError("`exhaustive` needs `containers`: which folders must be covered?")
+            raise ValueError("`exhaustive` requires `containers`")
         known = {*names, *(name for rank in self.ranks for name in rank.optional)}
         for named, where in self._mentioned():
             if named not in known:
-                raise ValueError(f"{where} names the layer {named!r}, which is not there")
+                raise ValueError(f"{where} refers to the unknown layer {named!r}")
         return self
 
     def _mentioned(self) -> list[tuple[str, str]]:
@@ -139,7 +139,7 @@ class Boundaries(_Strict):
 
 
 class Rank(_Strict):
-    """The layers of one height."""
+    """The layers of one level in the order."""
 
     names: tuple[str, ...]
     optional: frozenset[str]
@@ -152,7 +152,7 @@ def first_twice(names: list[str]) -> str | None:
 
 
 def read_order(order: list[str]) -> list[Rank]:
-    """ValueError when it contradicts itself."""
+    """Parse `order`. Raises ValueError if it is inconsistent."""
     ranks = [_read_rank(text) for text in order]
     names = [name for rank in ranks for name in rank.names]
     if twice := first_twice(names):
@@ -162,7 +162,7 @@ def read_order(order: list[str]) -> list[Rank]:
 
 def _read_rank(text: str) -> Rank:
     if "|" in text and ":" in text:
-        raise ValueError(f"{text!r} mixes `|` (independent) and `:` (may know each other)")
+        raise ValueError(f"{text!r} mixes `|` (independent) and `:` (may import each other)")
     pieces = [piece.strip() for piece in text.replace(":", "|").split("|")]
     names = [piece.removeprefix("(").removesuffix(")").strip() for piece in pieces]
     if not all(names):
@@ -174,28 +174,30 @@ def _read_rank(text: str) -> Rank:
 
 
 def read_boundaries(data: bytes) -> Boundaries:
-    """BadBoundaries when anything in it is not as it must be."""
+    """Parse boundaries.json. Raises InvalidBoundaries if anything in it is invalid."""
     if len(data) > MAX_BYTES:
-        raise BadBoundaries(f"has more than {MAX_BYTES >> 10} KiB", 1)
+        raise InvalidBoundaries(f"is larger than {MAX_BYTES >> 10} KiB", 1)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadBoundaries("is not UTF-8", data[: error.start].count(b"\n") + 1) from None
+        raise InvalidBoundaries("is not UTF-8", data[: error.start].count(b"\n") + 1) from None
     try:
         value: object = json.loads(text, object_pairs_hook=_no_key_twice)
     except json.JSONDecodeError as error:
-        raise BadBoundaries(f"is no JSON: {error.msg}, column {error.colno}", error.lineno) from None
+        raise InvalidBoundaries(
+            f"is not valid JSON: {error.msg}, column {error.colno}", error.lineno
+        ) from None
     except RecursionError:
-        raise BadBoundaries("is nested too deeply", 1) from None
+        raise InvalidBoundaries("is nested too deeply", 1) from None
     except _KeyTwice as error:
-        raise BadBoundaries(str(error)[:300], _last_line_of(error.key, text)) from None
+        raise InvalidBoundaries(str(error)[:300], _last_line_of(error.key, text)) from None
     except ValueError as error:
-        raise BadBoundaries(str(error)[:300], None) from None
+        raise InvalidBoundaries(str(error)[:300], None) from None
     try:
         return Boundaries.model_validate(value)
     except ValidationError as error:
-        misfit = first_misfit(error)
-        raise BadBoundaries(_said(misfit), Lines(text).of(*misfit.path)) from None
+        misfit = first_problem(error)
+        raise InvalidBoundaries(_said(misfit), LineIndex(text).of(*misfit.path)) from None
 
 
 class _KeyTwice(ValueError):
@@ -215,23 +217,23 @@ def _last_line_of(key: str, text: str) -> int | None:
     return text.count("\n", 0, at) + 1 if at >= 0 else None
 
 
-def _said(misfit: Misfit) -> str:
-    """`layers[1].forbidden[0].pattern: Input should be a valid string`."""
+def _said(misfit: ValidationProblem) -> str:
+    """Format a problem: `layers[1].forbidden[0].pattern: Input should be a valid string`."""
     where = ""
     for part in misfit.path:
         where += f"[{part}]" if isinstance(part, int) else f".{part}"
-    message = "is no key of this place" if misfit.kind == "extra_forbidden" else misfit.message
+    message = "unknown key" if misfit.kind == "extra_forbidden" else misfit.message
     return f"{where.lstrip('.')}: {message}" if where else message
 
 
-class Lines:
-    """Where things stand in the file. JSON is YAML, and YAML's nodes know their lines; making them takes its time."""
+class LineIndex:
+    """Find the line of a value. Parses the JSON as YAML, whose nodes have lines; slow, so only on demand."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def of(self, *where: int | str) -> int | None:
-        """None when it is no YAML, as with tabs in odd places."""
+        """Return the line of a value; None if the JSON is not valid YAML, for example because of tabs."""
         node = self._root
         for part in where[:_MAX_NESTED]:
             found = _inside(node, part)

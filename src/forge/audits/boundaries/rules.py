@@ -1,32 +1,119 @@
-"""Who breaks which rule of boundaries.json: text, imports, layers and their order, each with the line it happens on."""
+"""Find the violations of boundaries.json: patterns, imports, layers and their order, and match known violations."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import Any
 
 import re2  # pyright: ignore[reportMissingTypeStubs]
 
-from forge.audits.boundaries.config import Boundaries, Layer, Rule
-from forge.audits.boundaries.forbidden import Alternative, Meaning, read_pattern
-from forge.audits.boundaries.import_text import Spelling, spelling
-from forge.audits.boundaries.layering import (
-    Breach,
-    Cover,
-    Layers,
+from forge.audits.boundaries.config import Boundaries, KnownViolation, Layer, Rule
+from forge.audits.boundaries.layer_files import (
+    LayerFiles,
+    LayerGlob,
+    OrderViolation,
     breaches_of,
     containers_of,
     forbidden_pairs,
+    normalize_name,
     order_breaches,
-    plain,
 )
 from forge.audits.boundaries.pattern_search import Hits, is_whole
-from forge.audits.facts.models import Language
-from forge.audits.imports.folders import folders_of
+from forge.audits.boundaries.rule_pattern import Alternative, Meaning, read_pattern
+from forge.audits.facts.models import Import, Language, language_of
+from forge.audits.files.folders import folders_of
 from forge.audits.imports.graph import Edge, ImportGraph, Reach, reachable, ways_to
-from forge.audits.imports.modules import language_of
+from forge.workspace.filesystem.pattern import Glob
+
+Texts = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    written: Texts
+    """The form in the file, up to whitespace and aliases."""
+    equal: Texts
+    """Equivalent forms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """The parts of an import that determine its forms."""
+
+    written: str
+    """The module, or the specifier."""
+    names: Texts
+    is_from: bool
+    meant: Texts
+    """Other names of the module; for scripts, the paths of its files."""
+    is_script: bool = False
+
+    @property
+    def wording(self) -> Wording:
+        if self.is_script:
+            equal = tuple(text for place in self.meant for text in _statements(place, self.names))
+            return Wording(_statements(self.written, self.names), equal)
+        equal = tuple(text for module in self.meant for text in _equal(module, self.names))
+        return Wording(_written(self.written, self.names, self.is_from), equal)
+
+
+def spelling(graph: ImportGraph, path: str, imp: Import, targets: tuple[str, ...]) -> Spelling:
+    if language_of(path) is Language.SCRIPT:
+        return _script(graph, path, imp, targets)
+    names = imp.names if imp.is_from else ()
+    if imp.level == 0:
+        own = graph.modules.python.module_of(targets[0]) if targets else None
+        other = own is not None and own.partition(".")[0] != imp.module.partition(".")[0]
+        return Spelling(imp.module, names, imp.is_from, (imp.module, own) if other and own else (imp.module,))
+    absolute = graph.absolute(path, imp)
+    return Spelling("." * imp.level + imp.module, names, imp.is_from, (absolute,) if absolute else ())
+
+
+def _written(module: str, names: Texts, is_from: bool) -> Texts:
+    return (
+        tuple(f"from {module} import {text}" for text in _lists(names)) if is_from else (f"import {module}",)
+    )
+
+
+def _equal(module: str, names: Texts) -> Texts:
+    parent, dot, last = module.rpartition(".")
+    texts = [f"import {module}", f"from {module} import "]
+    if dot:
+        texts.append(f"from {parent} import {last}")
+    texts += [f"from {module} import {text}" for text in _lists(names)]
+    for name in names:
+        if name != "*":
+            texts += [f"import {module}.{name}", f"from {module}.{name} import "]
+    return tuple(texts)
+
+
+def _lists(names: Texts) -> list[str]:
+    return [*names, ", ".join(names)] if len(names) > 1 else list(names)
+
+
+def _script(graph: ImportGraph, path: str, imp: Import, targets: tuple[str, ...]) -> Spelling:
+    facts = graph.facts.get(path)
+    bound = facts.bound if facts else ()
+    names = tuple(original or local for local, module, original in bound if module == imp.module)
+    places: list[str] = []
+    for target in targets:
+        stem = graph.modules.script.module_of(target) or target
+        places += [stem, f"./{stem}", target]
+    return Spelling(imp.module, names, is_from=False, meant=tuple(dict.fromkeys(places)), is_script=True)
+
+
+def _statements(specifier: str, names: Texts) -> Texts:
+    texts: list[str] = []
+    for quote in "\"'":
+        quoted = f"{quote}{specifier}{quote}"
+        texts.append(f"import {{ {', '.join(names)} }} from {quoted}" if names else f"import _ from {quoted}")
+        texts += [f"import {name} from {quoted}" for name in names[:1]]
+        texts += [f"require({quoted})", f"import({quoted})"]
+    return tuple(texts)
+
 
 _engine: Any = re2
 
@@ -34,29 +121,29 @@ _engine: Any = re2
 @dataclass(frozen=True, slots=True)
 class Violation:
     kind: str
-    """The rule of the finding: forbidden-pattern, forbidden-import, forbidden-layer, layer-order."""
+    """The rule id: forbidden-pattern, forbidden-import, forbidden-layer or layer-order."""
     layer: str
     path: str
     line: int
     text: str
-    """Of the rule that is broken; of an order, the layer that is imported."""
+    """The text of the violated rule; for an order, the imported layer."""
     what: str
-    """What is imported, as a person would call it; of a pattern, its text."""
+    """The name of the imported module; for a pattern, its text."""
     reason: str
     way: tuple[str, ...] = ()
-    """The files of a chain, the first and the last included, when there is anything between them."""
+    """The files of an indirect import, including both ends; empty for a direct one."""
 
 
 @dataclass(frozen=True)
 class ImportPattern:
-    """`app.repos`, `app.*.models`, `express`, `./src/db/**`: what an import rule names."""
+    """The target of an import rule: `app.repos`, `app.*.models`, `express`, `./src/db/**`."""
 
     text: str
     is_folder: Callable[[str], bool]
 
     @cached_property
-    def _cover(self) -> Cover:
-        return Cover.of(self.text, self.is_folder)
+    def _cover(self) -> LayerGlob:
+        return LayerGlob.of(self.text, self.is_folder)
 
     @cached_property
     def _dotted(self) -> Any:
@@ -67,7 +154,7 @@ class ImportPattern:
         return _engine.compile(_translated(self.text.removeprefix("node:"), "/").encode())
 
     def matches(self, graph: ImportGraph, path: str, reach: Reach) -> str | None:
-        """What is imported, if it is meant here."""
+        """Return the imported name if the pattern matches, else None."""
         imp, targets = reach
         if language_of(path) is Language.SCRIPT:
             if self._slashed.fullmatch(imp.module.removeprefix("node:").encode("utf-8", "surrogatepass")):
@@ -86,7 +173,7 @@ class ImportPattern:
 
 
 def _translated(text: str, separator: str) -> str:
-    """`*` is one part of a name, `**` are some; what lies below is meant too."""
+    """Translate to a regular expression: `*` is one part of a name, `**` several; submodules match as well."""
     one = "[^.]+" if separator == r"\." else "[^/]+"
     pieces = re.split(r"(\*\*|\*)", text)
     body = "".join({"**": ".+", "*": one}.get(piece, re.escape(piece)) for piece in pieces)
@@ -94,20 +181,20 @@ def _translated(text: str, separator: str) -> str:
 
 
 @dataclass(frozen=True)
-class RuleBook:
+class BoundaryRules:
     boundaries: Boundaries
-    layers: Layers
+    layers: LayerFiles
     graph: ImportGraph
     is_folder: Callable[[str], bool]
-    _texts: dict[str, "ImportTexts"] = field(default_factory=dict[str, "ImportTexts"], repr=False)
+    _texts: dict[str, "ImportStatements"] = field(default_factory=dict[str, "ImportStatements"], repr=False)
 
     def counts(self, layer: Layer | None, is_type_only: bool) -> bool:
-        """Whether an import counts: those for types alone do, unless the boundaries say otherwise."""
+        """Return whether an import counts; type-only imports do unless the settings allow them."""
         own = layer.allow_type_checking if layer is not None else None
         return not (is_type_only and (self.boundaries.allow_type_checking if own is None else own))
 
     def by_pattern(self, layer: Layer, rule: Rule, hits: Iterable[tuple[str, int]]) -> Iterator[Violation]:
-        """`hits` are the lines where the code itself has it; here come those where an import means it."""
+        """Yield violations of a pattern rule: the given matches in code, and matching imports."""
         texts = self._import_texts(layer)
         lines = {*hits}
         for alternative in read_pattern(rule.text):
@@ -115,9 +202,9 @@ class RuleBook:
         for path, line in sorted(lines - texts.left_out):
             yield Violation("forbidden-pattern", layer.name, path, line, rule.text, rule.text, rule.reason)
 
-    def _import_texts(self, layer: Layer) -> "ImportTexts":
+    def _import_texts(self, layer: Layer) -> "ImportStatements":
         if layer.name not in self._texts:
-            self._texts[layer.name] = ImportTexts.of(self, layer)
+            self._texts[layer.name] = ImportStatements.of(self, layer)
         return self._texts[layer.name]
 
     def by_import(self, layer: Layer, rule: Rule) -> Iterator[Violation]:
@@ -180,7 +267,7 @@ class RuleBook:
         for path in sorted(own - other):
             edges = [edge for edge in self.graph.edges(path) if self.counts(layer, edge.is_type_only)]
             for breach in breaches_of(layer.name, rule.text, path, edges, ways.way):
-                yield self._told(breach, "forbidden-layer", rule.reason)
+                yield self._violation(breach, "forbidden-layer", rule.reason)
 
     def by_order(self) -> Iterator[Violation]:
         pairs = forbidden_pairs(self.boundaries.ranks)
@@ -196,10 +283,10 @@ class RuleBook:
 
         for files in self._containers():
             for breach in order_breaches(pairs, files, self.graph, counts):
-                yield self._told(breach, "layer-order", "")
+                yield self._violation(breach, "layer-order", "")
 
     def _containers(self) -> Iterator[dict[str, frozenset[str]]]:
-        """The layers of each container; the whole project, when there are none."""
+        """Yield the layers of each container, or of the whole project if there are none."""
         if not self.boundaries.containers:
             yield dict(self.layers.files)
         for folder in self.container_folders:
@@ -212,9 +299,9 @@ class RuleBook:
     def container_folders(self) -> list[str]:
         globs = containers_of(self.boundaries)
         folders = folders_of({*self.graph.facts, *self.layers.names})
-        return sorted(f for f in folders if any(glob.matches(plain(f)) for glob in globs))
+        return sorted(f for f in folders if any(glob.matches(normalize_name(f)) for glob in globs))
 
-    def _told(self, breach: Breach, kind: str, reason: str) -> Violation:
+    def _violation(self, breach: OrderViolation, kind: str, reason: str) -> Violation:
         target = breach.way[-1]
         what = (self.graph.modules.module_of(target) if target.endswith((".py", ".pyi")) else None) or target
         path, whom = breach.way[0], breach.imported_layer
@@ -227,18 +314,18 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class ImportTexts:
-    """All imports of a layer, in all their wordings, as text with one of them on each line. Equal ones are there once."""
+class ImportStatements:
+    """All imports of a layer in all equivalent forms, as text with one form per line."""
 
     written: "TextIndex"
     equal: "TextIndex"
     left_out: frozenset[Place]
-    """Lines of imports that do not count."""
+    """The lines of imports that do not count."""
     own: dict[Place, frozenset[str]]
-    """The names of the layer's own files that all imports of a line are about."""
+    """By line, the names of the layer's own files that are imported there."""
 
     @classmethod
-    def of(cls, book: RuleBook, layer: Layer) -> "ImportTexts":
+    def of(cls, book: BoundaryRules, layer: Layer) -> "ImportStatements":
         places: dict[Spelling, list[Place]] = {}
         left_out: set[Place] = set()
         own: dict[Place, frozenset[str]] = {}
@@ -260,7 +347,7 @@ class ImportTexts:
         return cls(TextIndex(written), TextIndex(equal), frozenset(left_out), own)
 
     def find(self, alternative: Alternative) -> set[Place]:
-        """A word is looked for only as it was written: every import below `repos` means `repos` somehow."""
+        """Find matching imports. A single word only matches the written form, as equivalent forms contain too many names."""
         places = self.written.find(alternative)
         if alternative.meaning is Meaning.WORD:
             return {place for place in places if alternative.word not in self.own[place]}
@@ -268,7 +355,7 @@ class ImportTexts:
 
 
 def _stems(paths: Iterable[str]) -> frozenset[str]:
-    """`app/routers/asyncpg.py` is called asyncpg, and so is `app/routers/asyncpg/__init__.py`."""
+    """Return module names: `app/routers/asyncpg.py` and `app/routers/asyncpg/__init__.py` give asyncpg."""
     stems: set[str] = set()
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -302,3 +389,35 @@ class TextIndex:
 
 def pattern_hits(hits: dict[str, Hits], index: int) -> Iterator[tuple[str, int]]:
     return ((path, line) for path, one in hits.items() for rule, line in one.found if rule == index)
+
+
+@dataclass
+class KnownViolations:
+    """Matches violations with `known_violations`. Raises ValueError for an invalid glob."""
+
+    entries: Sequence[KnownViolation]
+    today: date
+
+    def __post_init__(self) -> None:
+        self._globs = [Glob(entry.file.removeprefix("./")) for entry in self.entries]
+        self._met: set[int] = set()
+
+    def find(self, violation: Violation) -> KnownViolation | None:
+        """Return the entry that accepts a violation, preferably one that has not expired."""
+        found = [i for i, entry in enumerate(self.entries) if self._is_about(i, entry, violation)]
+        self._met.update(found)
+        entries = [self.entries[i] for i in found]
+        return next((e for e in entries if not self.is_over(e)), entries[0] if entries else None)
+
+    def _is_about(self, index: int, entry: KnownViolation, violation: Violation) -> bool:
+        if entry.layer != violation.layer or entry.pattern not in (violation.text, violation.what):
+            return False
+        return entry.file == violation.path or self._globs[index].matches(normalize_name(violation.path))
+
+    def is_over(self, entry: KnownViolation) -> bool:
+        return entry.expires is not None and entry.expires < self.today
+
+    @property
+    def stale(self) -> list[int]:
+        """The indices of entries that matched no violation."""
+        return [index for index in range(len(self.entries)) if index not in self._met]

@@ -1,48 +1,49 @@
-"""A1: what changed is what was claimed, nothing more and nothing less."""
+"""A1: compare the claimed files with the files that changed."""
 
 import unicodedata
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
-from forge.audits.counting import first_of
-from forge.audits.imports.folders import folders_of
+from forge.audits.display_text import escape_path, join_names
+from forge.audits.files.folders import folders_of
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
-from forge.audits.paths import shown
 from forge.audits.snapshot import Snapshot
 
-UNCLAIMED, PHANTOM, MERGE = "unclaimed-change", "phantom-claim", "unfinished-merge"
-MAX_NAMED = 10
-_UNSAID = "nobody said which files this change is about; give --claimed-files"
-
 _WHY = (
-    "A change that touches more than it says cannot be reviewed, and one that touches less is not done. "
-    "Both are found by comparing the claim with what git sees."
+    "A change that touches more files than it claims is hard to review, and one that touches fewer is not finished. "
+    "This check compares the claim with the changes that git reports."
 )
+
+
 _DOCS = """\
-Compares the files that were claimed with the files that differ from the base: committed since then, staged, changed
-and new alike, under any name. A rename changes two files, the old name and the new.
+Compares the claimed files with the files that differ from the base: committed since then, staged, unstaged and
+untracked. A rename changes two files: the old name and the new name.
 
 | rule | means |
 |---|---|
-| `unclaimed-change` | a file changed and nobody claimed it |
-| `phantom-claim` | a file was claimed and did not change, or is not there at all |
-| `unfinished-merge` | conflicts are not resolved, so nobody can tell what the change will be |
+| `unclaimed-change` | a file changed and was not claimed |
+| `phantom-claim` | a claimed file did not change, or does not exist |
+| `unfinished-merge` | merge conflicts are not resolved, so the final change is unknown |
 
-- **Free to change**, claimed or not: the evidence that Forge itself writes (`Forge/evidence/audit_ledger.md` and its
-  siblings). The plan, `Forge/Contracts/phases.md`, is not: changing it is a change.
-- **A claim names files.** A folder is not a claim on all that is in it: name the files. A submodule, and a folder with a
-  repository of its own, is one name; it changed when it is at another commit, or when its files are not those of its
-  commit (changed, new and not ignored, deleted).
-- **Ignored files** are no part of the project; claiming one is a phantom.
-- Marks in the index that tell git not to look at a file (assume-unchanged, skip-worktree) hide nothing.
-- **Odd names** are claimed as reports show them: `caf\\xe9.py` (a byte that is no UTF-8), `a\\x0ab.py` (a line break),
-  `a\\x2cb.py` (a comma in a list with commas), `\\\\` (a backslash); `git diff --name-only --no-renames -z HEAD | forge
-  audit --claimed-files @-` claims any name.
-- Names are compared exactly, except that `é` written as one character or as two is the same letter.
+- **Evidence files** that Forge writes (`Forge/evidence/audit_ledger.md` and the files beside it) may change without a
+  claim. The plan, `Forge/Contracts/phases.md`, may not.
+- **A claim names files**, not folders: list each file. A submodule or nested repository counts as one file. It changed if
+  it is at a different commit, or if its files differ from that commit (modified, untracked or deleted).
+- **Ignored files** are not part of the project; claiming one is a phantom claim.
+- The index flags assume-unchanged and skip-worktree do not hide a change.
+- **Unusual names** are claimed the way reports show them: `caf\\xe9.py` (a byte that is not UTF-8), `a\\x0ab.py` (a line
+  break), `a\\x2cb.py` (a comma in a comma-separated list), `\\\\` (a backslash). To claim any name:
+  `git diff --name-only --no-renames -z HEAD | forge audit --claimed-files @-`.
+- Names are compared exactly, except that composed and decomposed forms of a letter such as `é` are equal.
 
-Without a claim there is nothing to compare, and the check is skipped.
+Without a claim the check is skipped.
 """
+
+
+UNCLAIMED, PHANTOM, MERGE = "unclaimed-change", "phantom-claim", "unfinished-merge"
+MAX_NAMED = 10
+_UNSAID = "no files were claimed; pass --claimed-files"
 
 
 def examine(snapshot: Snapshot) -> Examination:
@@ -69,15 +70,16 @@ def examine(snapshot: Snapshot) -> Examination:
         len(changed | claimed),
         "files",
         detail=_detail(len(changed), sorted(unclaimed), sorted(phantom), snapshot.unmerged),
-        nothing="nothing changed, and only evidence was claimed",
+        nothing="nothing changed, and only evidence files were claimed",
     )
 
 
 def _without_twins(
     unclaimed: set[str], phantom: set[str], there: Container[str]
 ) -> tuple[set[str], set[str]]:
-    """A claim and a change whose names look the same and are, letter by letter, are each other's: unless the claim is the
-    name of another file, which is there and did not change."""
+    """Remove pairs of a claim and a change that differ only in Unicode normalization.
+
+    A claim that is the exact name of an existing, unchanged file is kept: it means that file."""
     waiting = {_composed(path): path for path in phantom if path not in there}
     twins = {path: waiting.pop(name) for path in sorted(unclaimed) if (name := _composed(path)) in waiting}
     return unclaimed - twins.keys(), phantom - set(twins.values())
@@ -92,8 +94,8 @@ def _merging(paths: Sequence[str]) -> Iterator[Found]:
         yield Found(
             rule=MERGE,
             severity=Severity.ERROR,
-            message=f"{shown(path)} has conflicts of a merge that is not finished.",
-            fix="Resolve the conflicts and `git add` the file, or `git merge --abort`; then audit again.",
+            message=f"{escape_path(path)} has unresolved merge conflicts.",
+            fix="Resolve the conflicts and `git add` the file, or run `git merge --abort`; then audit again.",
             path=path,
             subject=path,
         )
@@ -103,10 +105,10 @@ def _unclaimed(path: str, meant: str | None) -> Found:
     return Found(
         rule=UNCLAIMED,
         severity=Severity.FAIL,
-        message=f"{shown(path)} changed and was not claimed.",
-        fix=f"The claim says {shown(meant)}: write it as the file is called."
+        message=f"{escape_path(path)} changed but was not claimed.",
+        fix=f"The claim says {escape_path(meant)}: use the exact file name."
         if meant
-        else "Claim it if it belongs to this change; otherwise take the change back.",
+        else "Claim it if it belongs to this change; otherwise revert it.",
         path=path,
         subject=path,
     )
@@ -117,7 +119,7 @@ def _phantom(path: str, is_there: bool, explanation: tuple[str, str]) -> Found:
     return Found(
         rule=PHANTOM,
         severity=Severity.FAIL,
-        message=f"{shown(path)} was claimed, but {message}.",
+        message=f"{escape_path(path)} was claimed, but {message}.",
         fix=fix,
         path=path if is_there else None,
         subject=path,
@@ -132,15 +134,15 @@ def _explain(
         return (
             f"it did not change {since}",
             "Make the change, or claim only what changed. "
-            "If it is committed already, give the commit before it as --base.",
+            "If it is already committed, pass the commit before it as --base.",
         )
     if name := meant.get(_letters(path)):
-        return f"the file that changed is called {shown(name)}", f"Claim {shown(name)}."
+        return f"the file that changed is called {escape_path(name)}", f"Claim {escape_path(name)}."
     if path in folders:
-        return "it is a folder, and a claim names files", "Claim the files in it that changed."
+        return "it is a folder, and claims name files", "Claim the files in it that changed."
     return (
-        "there is no such file in the project, and none was deleted",
-        "Create it, or take it out of the claim. If it exists, git ignores it: `git check-ignore -v` says why.",
+        "the project has no such file, and none was deleted",
+        "Create it, or remove it from the claim. If it exists, git ignores it: `git check-ignore -v` shows why.",
     )
 
 
@@ -149,7 +151,7 @@ def _by_letters(paths: set[str]) -> dict[str, str]:
 
 
 def _letters(path: str) -> str:
-    """The same for names that differ by large and small letters only."""
+    """Return a key that is equal for names that differ only in case or normalization."""
     return _composed(path).casefold()
 
 
@@ -169,13 +171,12 @@ def _detail(changed: int, unclaimed: Sequence[str], phantom: Sequence[str], unme
 
 
 def _names(paths: Sequence[str]) -> str:
-    return first_of([shown(path)[:200] for path in paths], MAX_NAMED)
+    return join_names([escape_path(path)[:200] for path in paths], MAX_NAMED)
 
 
 _BEFORE = {"app/a.py": "a = 1\n", "app/b.py": "b = 1\n"}
 _AFTER = {**_BEFORE, "app/a.py": "a = 2\n"}
 _LEDGER = {"Forge/Contracts/phases.md": "# Phases\n", "Forge/evidence/audit_ledger.md": "# Ledger\n"}
-
 CHECK = Check(
     code="A1",
     name="Scope compliance",
@@ -207,13 +208,13 @@ CHECK = Check(
             "PASS",
         ),
         Fixture(
-            "a file nobody claimed",
+            "an unclaimed file",
             lambda: snapshot_of({**_AFTER, "app/evil.py": "e\n"}, base=_BEFORE, claims=["app/a.py"]),
             "FAIL",
             (UNCLAIMED,),
         ),
         Fixture(
-            "the plan is changed silently",
+            "the plan changed without a claim",
             lambda: snapshot_of(
                 {**_AFTER, **_LEDGER}, base=_BEFORE | {"Forge/Contracts/phases.md": ""}, claims=["app/a.py"]
             ),
@@ -244,6 +245,6 @@ CHECK = Check(
             "ERROR",
             (MERGE,),
         ),
-        Fixture("nobody claimed anything", lambda: snapshot_of(_AFTER, base=_BEFORE), "SKIP"),
+        Fixture("no claim", lambda: snapshot_of(_AFTER, base=_BEFORE), "SKIP"),
     ),
 )

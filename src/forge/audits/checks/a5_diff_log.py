@@ -1,10 +1,10 @@
-"""A5: the diff log tells what really changed, and somebody said what for."""
+"""A5: require a diff log that lists the actual changes and has a summary."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
-from forge.audits.counting import counted, first_of
+from forge.audits.display_text import format_count, join_names
 from forge.audits.evidence.examples import (
     CODE,
     diff_files,
@@ -16,9 +16,9 @@ from forge.audits.evidence.examples import (
     with_evidence,
 )
 from forge.audits.evidence.proof import (
+    COLLECT_FIX,
     DIFF_LOG,
-    MAKE,
-    SKIPPED,
+    NO_EVIDENCE_REASON,
     changed_files,
     file_change,
     keeps_evidence,
@@ -29,30 +29,52 @@ from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
 
+DOCS = """
+`forge audit evidence` records what changed since the base (added, modified, deleted, renamed; untracked files too) and
+your summary, signs the record and renders `diff_log.md`. This check requires that the record is of exactly these files,
+lists exactly the current changes (right after a commit nothing differs from the base, so there is nothing to compare)
+and refers to the last recorded test run. A missing, edited, outdated or untrusted diff log is a FAIL.
+
+A summary that is empty or contains `TODO:` is a WARN (`no-summary`): a reviewer needs to know what the change is for. The
+hunks contain line numbers but no code, so that a secret in the code is not copied.
+
+| rule | what it means |
+|---|---|
+| `no-diff-log`, `unsigned-diff-log`, `tampered-diff-log`, `unknown-signer` | there is no valid diff log |
+| `stale-diff-log` | the files changed after it was written |
+| `wrong-files` | it was written against a different base |
+| `no-summary` | WARN: the summary is missing or contains a TODO |
+"""
+
+
 MAX_NAMED = 5
 
 
 def examine(snapshot: Snapshot) -> Examination:
     if not keeps_evidence(snapshot):
-        return skip(SKIPPED, "diff logs")
+        return skip(NO_EVIDENCE_REASON, "diff logs")
     proof = prove_diff_log(snapshot)
     found = [*proof.found, *(_problems(snapshot, proof.log) if proof.log else ())]
-    told = f"{counted(len(proof.log.files), 'changed files')}, as recorded" if proof.log and not found else ""
-    return examined(found, 1, "diff logs", detail=told)
+    detail = (
+        f"{format_count(len(proof.log.files), 'changed files')}, as recorded"
+        if proof.log and not found
+        else ""
+    )
+    return examined(found, 1, "diff logs", detail=detail)
 
 
 def _problems(snapshot: Snapshot, log: DiffLog) -> Iterator[Found]:
     path = snapshot.governance.path("evidence", DIFF_LOG)
     now = {(one.kind, one.path, one.old_path) for one in map(file_change, changed_files(snapshot))}
-    told = {(one.kind, one.path, one.old_path) for one in log.files}
-    if now and now != told:  # with nothing changed since the base, it tells of the change that led here
-        names = sorted({name for _, name, _ in now ^ told})
-        message = f"the diff log lists other changes than there are: {first_of(names, MAX_NAMED)}"
-        yield Found("wrong-files", Severity.FAIL, message, f"Count from the same base (--base). {MAKE}", path)
+    logged = {(one.kind, one.path, one.old_path) for one in log.files}
+    if now and now != logged:  # right after a commit nothing differs, and the log describes that commit
+        names = sorted({name for _, name, _ in now ^ logged})
+        message = f"the diff log does not match the actual changes: {join_names(names, MAX_NAMED)}"
+        yield Found("wrong-files", Severity.FAIL, message, f"Use the same base (--base). {COLLECT_FIX}", path)
     summary = log.summary.strip()
     if not summary or "todo:" in f"{summary}\n{log.notes}\n{log.next_steps}".lower():
-        message = "the diff log leaves something to do" if summary else "nobody said what this change is for"
-        fix = 'Say it: forge audit evidence --summary "Count visitors per day"'
+        message = "the diff log contains a TODO" if summary else "the diff log has no summary of the change"
+        fix = 'Add one: forge audit evidence --summary "Count visitors per day"'
         yield Found("no-summary", Severity.WARN, message, fix, path)
 
 
@@ -73,27 +95,10 @@ def _of_another_run() -> Snapshot:
     return with_evidence(CODE, _RUN, diff_files(diff_log(snapshot_of(CODE), run_of("another"))))
 
 
-DOCS = """
-`forge audit evidence` records what changed since the base (added, modified, deleted, renamed; untracked files too) and
-what you said about it, signs it and renders `diff_log.md`. This check wants that record to be of exactly these files and
-to list exactly the changes there are (right after a commit nothing differs from the base, and there is nothing to
-compare), and to rest on the last run in the records. A missing, foreign, edited or outdated one is a FAIL.
-
-A summary that is empty, or says `TODO:`, is a WARN (`no-summary`): nobody can review a change without knowing what it
-is for. The hunks hold line numbers and no code: git has the code, and a secret in it needs no second copy.
-
-| rule | what it means |
-|---|---|
-| `no-diff-log`, `unsigned-diff-log`, `tampered-diff-log`, `unknown-signer` | there is none that counts |
-| `stale-diff-log` | the files have changed since |
-| `wrong-files` | counted from another base |
-| `no-summary` | WARN: nobody said what the change is for |
-"""
-
 CHECK = Check(
     code="A5",
     name="Diff-log gate",
-    why="A reviewer reads the diff log first: it has to be about this change, and say what it is for.",
+    why="Reviewers read the diff log first: it must describe this change and say what it is for.",
     docs=DOCS,
     examine=examine,
     fixtures=(

@@ -1,4 +1,4 @@
-"""A7: the four levels of verification were all run, in their order, and none failed."""
+"""A7: require all four verification levels, in order, without a failure."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -14,32 +14,48 @@ from forge.audits.evidence.examples import (
     runs_files,
     with_evidence,
 )
-from forge.audits.evidence.proof import MAKE, SKIPPED, keeps_evidence, prove_run
+from forge.audits.evidence.proof import COLLECT_FIX, NO_EVIDENCE_REASON, keeps_evidence, prove_run
 from forge.audits.evidence.records import Level, LevelName, Status, TestRun
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
 
+DOCS = """
+Code that does not parse cannot be imported, code that cannot be imported cannot be tested, and contracts are checked
+on working code. So `forge audit evidence` runs **Static** (all sources parse, types hold),
+**Runtime** (the entry module can be imported, the frontend builds), **Behavior** (the tests) and **Contract** (A4 and W3)
+in this order and records when each began and ended. This check reads that record, not the rendered text.
+
+| rule | what it means |
+|---|---|
+| `missing-level` | FAIL: a level is not in the record |
+| `out-of-order` | FAIL: a level began before the previous one ended |
+| `failed-level` | FAIL: a level failed |
+| `skipped-level` | a note: there was nothing to run, with the reason |
+| `no-evidence`, `stale-evidence`, `unsigned-evidence`, `unknown-signer`, `tampered-evidence`, `tests-change-files` | FAIL: as in A3 |
+"""
+
+
 ORDER = ", ".join(LevelName)
-_IN_CONFIG = "Say in forge.json how it is done, if it can be."
+_IN_CONFIG = "Configure it in forge.json if it applies."
 _HOW = {
     LevelName.STATIC: _IN_CONFIG,
     LevelName.RUNTIME: _IN_CONFIG,
     LevelName.BEHAVIOR: _IN_CONFIG,
-    LevelName.CONTRACT: "Have contracts to hold: `forge audit init` proposes them.",
+    LevelName.CONTRACT: "Add contracts: `forge audit init` proposes them.",
 }
-"""What to do about a level that was skipped."""
+"""The fix for each skipped level."""
 
 
 def examine(snapshot: Snapshot) -> Examination:
     if not keeps_evidence(snapshot):
-        return skip(SKIPPED, "levels")
+        return skip(NO_EVIDENCE_REASON, "levels")
     proof = prove_run(snapshot)
     if proof.run is None:
         return examined(proof.found, 0, "levels")
     found = [*_order(proof.run), *_results(proof.run)]
-    told = ", ".join(f"{one.name} {one.status}" for one in proof.run.levels)
-    return examined(found, len(proof.run.levels), "levels", detail=told)
+    statuses = ", ".join(f"{one.name} {one.status}" for one in proof.run.levels)
+    return examined(found, len(proof.run.levels), "levels", detail=statuses)
 
 
 def _order(run: TestRun) -> Iterator[Found]:
@@ -48,11 +64,11 @@ def _order(run: TestRun) -> Iterator[Found]:
         if name not in names:
             yield _fail("missing-level", f"the level {name} was not run", name)
     if names != [name for name in LevelName if name in names] or not all(map(_follows, pairwise(run.levels))):
-        yield _fail("out-of-order", f"the levels were not run in their order: {ORDER}", "order")
+        yield _fail("out-of-order", f"the levels were not run in order: {ORDER}", "order")
 
 
 def _follows(pair: tuple[Level, Level]) -> bool:
-    """Moments in one form, so their order is that of their texts."""
+    """Return whether the second level began after the first one ended. Timestamps have one format and sort as text."""
     first, second = pair
     return first.started_at <= first.ended_at <= second.started_at <= second.ended_at
 
@@ -69,7 +85,7 @@ def _results(run: TestRun) -> Iterator[Found]:
 
 
 def _fail(rule: str, message: str, subject: str) -> Found:
-    return Found(rule, Severity.FAIL, message, MAKE, subject=subject)
+    return Found(rule, Severity.FAIL, message, COLLECT_FIX, subject=subject)
 
 
 def _levels(*levels: Level) -> Snapshot:
@@ -93,25 +109,10 @@ def _hand_written() -> Snapshot:
     return with_evidence(CODE, {"diff_log.md": text})
 
 
-DOCS = """
-Code that does not parse need not be imported, code that cannot be imported need not be tested, and whether the
-contracts hold is asked of code that works. So `forge audit evidence` runs **Static** (all sources parse, types hold),
-**Runtime** (the entry module can be imported, the frontend builds), **Behavior** (the tests) and **Contract** (A4 and W3)
-in this order and records when each began and ended. This check reads that record, and no text.
-
-| rule | what it means |
-|---|---|
-| `missing-level` | FAIL: a level is not in the record |
-| `out-of-order` | FAIL: one began before the one before it had ended |
-| `failed-level` | FAIL: it was run and failed |
-| `skipped-level` | a note: there was nothing to run, with the reason |
-| `no-evidence`, `stale-evidence`, `unsigned-evidence`, `unknown-signer`, `tampered-evidence`, `tests-change-files` | FAIL: as in A3 |
-"""
-
 CHECK = Check(
     code="A7",
     name="Verification order",
-    why="A later level proves little where an earlier one was left out: each is run, in order, on these very files.",
+    why="A later level proves little if an earlier one was skipped, so all levels are run in order on exactly these files.",
     docs=DOCS,
     examine=examine,
     fixtures=(

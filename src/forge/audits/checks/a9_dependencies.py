@@ -1,49 +1,91 @@
-"""A9: nobody imports a package that the project does not declare."""
+"""A9: every imported package must be declared in a manifest."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from forge.audits.broken_config import broken_config
-from forge.audits.check import Check, Examination, Found, examined
-from forge.audits.checks.a9_docs import DOCS
-from forge.audits.checks.a9_fixtures import FIXTURES
-from forge.audits.counting import first_of
-from forge.audits.dependencies.advice import fix_for, message_for
+from forge.audits.check import Check, Examination, Fixture, Found, config_error, examined
+from forge.audits.dependencies.dependency_issues import DependencyIssue, IssueKind, fix_for, message_for
 from forge.audits.dependencies.manifests.discovery import Format, ManifestAnalyzer, Manifests, Source, view_of
-from forge.audits.dependencies.needs import Need, Standing
-from forge.audits.dependencies.python_needs import PythonNeeds, is_met
-from forge.audits.dependencies.roles import Role, role_of
-from forge.audits.dependencies.script_needs import ScriptNeeds
+from forge.audits.dependencies.python_imports_check import PythonImportsCheck, is_met
+from forge.audits.dependencies.script_imports_check import ScriptImportsCheck
+from forge.audits.display_text import join_names
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import LANGUAGES, FileFacts
-from forge.audits.imports.folders import normal as normal_path
-from forge.audits.imports.loose import read_text
+from forge.audits.files.file_roles import Role, role_of
+from forge.audits.files.folders import normalize_path as normal_path
+from forge.audits.files.lenient_readers import read_text
 from forge.audits.imports.modules import PythonModules, ScriptModules
+from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 from forge.audits.project import CONFIG
 from forge.audits.snapshot import MAX_BYTES, Snapshot
 
+DOCS = """
+**What it checks.** Every import of every Python, JavaScript and TypeScript file of the tree, at any depth, also
+`importlib.import_module("name")` and `import("name")`; and every manifest: `pyproject.toml` (PEP 621, dependency groups,
+Poetry, PDM, Hatch, uv, Flit, Rye, Pixi), requirement files with what they include, `setup.cfg`, `setup.py` (read, never
+run), `Pipfile`, `environment.yml`, scripts with inline requirements (`# /// script`), `package.json`, `deno.json`. A file
+uses the manifests of its own folder and all parent folders; if there are none, all manifests of the project except those of
+tests and vendored code.
+
+**Rules.**
+
+| rule | | |
+|---|---|---|
+| `undeclared` | FAIL | An imported package is declared in no manifest that applies. A transitive dependency does not count: it may be dropped at any time. |
+| `no-manifest` | FAIL | Packages are imported, but there is no manifest. |
+| `missing-manifest` | FAIL | `backend.dependency_file` of `forge.json` does not exist. |
+| `broken-manifest` | ERROR | A manifest cannot be read, so its packages are unknown. A NOTE in tests and vendored code. |
+| `unparsable` | ERROR | A changed file cannot be parsed from this line on; only the imports that were found were compared. A NOTE if the file is unchanged. |
+| `unexamined` | ERROR | A changed file is larger than 2 MiB. A NOTE if it is unchanged. |
+| `bad-config` | ERROR | `forge.json` cannot be read. |
+| `unsure` | WARN | An unknown module is imported, and an otherwise unused declared package begins with its name (`delta`, with `delta-spark` declared). |
+| `dev-dependency` | WARN | Python code that users run imports a package declared for development only. |
+| `unreadable-line` | WARN | A line of a requirements file is not a requirement. |
+| `types-only` | NOTE | Imported under `if TYPE_CHECKING` or by `import type`, but not declared. Stubs are enough. |
+| `allowed` | NOTE | Undeclared, but allowed by a comment on the line. |
+
+There is one finding per file and package, at its first line. Optional imports are allowed: in a `try` whose handler catches
+`ImportError` and continues, or under `if find_spec("x")`; a handler that only re-raises does not make an import optional.
+The standard library includes all versions of Python; names are compared after PEP 503 normalization, so `requests-mock`
+does not declare `requests`. Import names that differ from the package's (`yaml`, `cv2`, `google.cloud.storage`) are known for
+about 1,700 packages. Vendored, minified and generated files are skipped.
+
+**Exceptions.** In `forge.json`, `audit.import_names` maps an import to its package, `audit.first_party` lists names that
+are the project's own although no file defines them, and `audit.ignore` lists files to skip. `# forge: allow-import` (or
+`# deptry: ignore`) on the line turns the finding into a NOTE; `[tool.deptry]` settings are respected. `forge audit baseline`
+accepts current findings.
+
+Whether a declared package exists on the index, and in which version, is not checked, as that needs a network. See
+docs/reference/dependencies.md for details.
+"""
+
+
 _ALLOWED = re.compile(r"forge:\s?allow-import|deptry:\s*ignore(?!\[)|deptry:\s*ignore\[([A-Z0-9, ]*)\]")
 _CODES = {
-    Standing.UNDECLARED: ("DEP001", "DEP003"),
-    Standing.UNSURE: ("DEP001", "DEP003"),
-    Standing.DEV_ONLY: ("DEP004",),
-    Standing.TYPES_ONLY: ("DEP001",),
+    IssueKind.UNDECLARED: ("DEP001", "DEP003"),
+    IssueKind.UNSURE: ("DEP001", "DEP003"),
+    IssueKind.DEV_ONLY: ("DEP004",),
+    IssueKind.TYPES_ONLY: ("DEP001",),
 }
+
+
 _RULES = {
-    Standing.UNDECLARED: ("undeclared", Severity.FAIL),
-    Standing.UNSURE: ("unsure", Severity.WARN),
-    Standing.DEV_ONLY: ("dev-dependency", Severity.WARN),
-    Standing.TYPES_ONLY: ("types-only", Severity.NOTE),
+    IssueKind.UNDECLARED: ("undeclared", Severity.FAIL),
+    IssueKind.UNSURE: ("unsure", Severity.WARN),
+    IssueKind.DEV_ONLY: ("dev-dependency", Severity.WARN),
+    IssueKind.TYPES_ONLY: ("types-only", Severity.NOTE),
 }
-_NOTHING = "there is no Python, JavaScript or TypeScript"
-_ALL_IGNORED = "audit.ignore leaves out all there is of Python, JavaScript and TypeScript"
+
+
+_NOTHING = "there is no Python, JavaScript or TypeScript code"
+_ALL_IGNORED = "audit.ignore excludes all Python, JavaScript and TypeScript code"
 _PYTHON = (".py", ".pyi")
 MAX_NAMED = 8
 
 
 def examine(snapshot: Snapshot) -> Examination:
-    return broken_config(snapshot) or _Audit(snapshot).run()
+    return config_error(snapshot) or _Audit(snapshot).run()
 
 
 class _Audit:
@@ -60,7 +102,7 @@ class _Audit:
         facts = {path: one for path, one in every.items() if not self._is_ignored(path)}
         found = [*self._missing_manifest(), *self._broken_manifests()]
         found += self._unread(facts)
-        found += self._told(self._needs(facts))
+        found += self._findings(self._issues(facts))
         nothing = _ALL_IGNORED if every else _NOTHING
         return examined(sorted(found, key=_order), len(facts), "files", nothing=nothing)
 
@@ -69,8 +111,8 @@ class _Audit:
             yield Found(
                 "missing-manifest",
                 Severity.FAIL,
-                f"{CONFIG} names {self._named} as its dependency file, and there is none",
-                f"Create {self._named}, or correct backend.dependency_file in {CONFIG}.",
+                f"{CONFIG} names {self._named} as its dependency file, but it does not exist",
+                f"Create {self._named}, or fix backend.dependency_file in {CONFIG}.",
                 CONFIG,
                 1,
                 subject=self._named,
@@ -86,7 +128,7 @@ class _Audit:
                     "broken-manifest" if problem.is_fatal else "unreadable-line",
                     severity if source.is_shared else Severity.NOTE,
                     f"{source.path} cannot be read: {problem.message}",
-                    "Repair it: what it declares cannot be known.",
+                    "Fix it: the packages it declares are unknown.",
                     source.path,
                     problem.line or 1,
                     subject=problem.message if not problem.is_fatal else source.path,
@@ -99,8 +141,8 @@ class _Audit:
             yield Found(
                 "unparsable",
                 Severity.ERROR if path in self._changed else Severity.NOTE,
-                f"{path} is not well-formed from line {one.broken_line} on; imports may be missing",
-                "Repair the file, or leave it out with audit.ignore in forge.json.",
+                f"{path} cannot be parsed from line {one.broken_line} on; imports may be missing",
+                "Fix the file, or exclude it with audit.ignore in forge.json.",
                 path,
                 one.broken_line,
                 subject="unparsable",
@@ -112,73 +154,75 @@ class _Audit:
                     "unexamined",
                     Severity.ERROR if path in self._changed else Severity.NOTE,
                     f"{path} is larger than {MAX_BYTES >> 20} MiB and was not examined",
-                    "Split it, or leave it out with audit.ignore in forge.json.",
+                    "Split it, or exclude it with audit.ignore in forge.json.",
                     path,
                     subject="unexamined",
                 )
 
-    def _needs(self, facts: Mapping[str, FileFacts]) -> Iterator[Need]:
-        """What a manifest that cannot be read would say is unknown: nobody is blamed for it."""
+    def _issues(self, facts: Mapping[str, FileFacts]) -> Iterator[DependencyIssue]:
+        """Yield issues, except where an unreadable manifest might declare the package."""
         by_language: dict[bool, list[str]] = {True: [], False: []}
         for path in facts:
             by_language[path.endswith(_PYTHON)].append(path)
-        judges: list[tuple[list[str], PythonNeeds | ScriptNeeds]] = []
+        judges: list[tuple[list[str], PythonImportsCheck | ScriptImportsCheck]] = []
         if by_language[True]:
             python = PythonModules.of(self._snapshot)
-            judges.append((by_language[True], PythonNeeds(self._snapshot, self._manifests, python)))
+            judges.append((by_language[True], PythonImportsCheck(self._snapshot, self._manifests, python)))
         if by_language[False]:
             script = ScriptModules.of(self._snapshot)
-            judges.append((by_language[False], ScriptNeeds(self._snapshot, self._manifests, script)))
+            judges.append((by_language[False], ScriptImportsCheck(self._snapshot, self._manifests, script)))
         for paths, judge in judges:
-            needs = [
-                need
+            issues = [
+                issue
                 for path in paths
-                for need in judge.of(path, facts[path])
-                if not any(map(self._is_unknown, need.view.sources))
+                for issue in judge.of(path, facts[path])
+                if not any(map(self._is_unknown, issue.view.sources))
             ]
-            yield from judge.with_doubts(needs) if isinstance(judge, PythonNeeds) else needs
+            yield from judge.with_doubts(issues) if isinstance(judge, PythonImportsCheck) else issues
 
     def _is_unknown(self, source: Source) -> bool:
-        """It cannot be read, and that is an error of its own."""
+        """Return whether the manifest is unreadable, which is reported as a separate error."""
         return not source.is_read and source.is_shared and not self._is_ignored(source.path)
 
-    def _told(self, needs: Iterable[Need]) -> list[Found]:
-        told: list[Found] = []
-        homeless: dict[bool, list[Need]] = {}
-        for need in self._not_inline(list(needs)):
-            is_homeless = need.standing is Standing.UNDECLARED and not need.view.sources
-            if is_homeless and not self._is_allowed(need):
-                homeless.setdefault(need.is_python, []).append(need)
+    def _findings(self, issues: Iterable[DependencyIssue]) -> list[Found]:
+        found: list[Found] = []
+        homeless: dict[bool, list[DependencyIssue]] = {}
+        for issue in self._not_inline(list(issues)):
+            is_homeless = issue.standing is IssueKind.UNDECLARED and not issue.view.sources
+            if is_homeless and not self._is_allowed(issue):
+                homeless.setdefault(issue.is_python, []).append(issue)
             else:
-                told.append(self._tell(need))
-        return told + [_no_manifest(those) for those in homeless.values()]
+                found.append(self._finding(issue))
+        return found + [_no_manifest(those) for those in homeless.values()]
 
-    def _not_inline(self, needs: list[Need]) -> list[Need]:
-        """A script may carry its own requirements; only files that need something are asked."""
+    def _not_inline(self, issues: list[DependencyIssue]) -> list[DependencyIssue]:
+        """Drop issues that a script's inline requirements (PEP 723) declare. Only files with issues are read."""
         entries = self._snapshot.tree.entries
-        paths = sorted({need.path for need in needs if need.is_python})
+        paths = sorted({issue.path for issue in issues if issue.is_python})
         inline = self._snapshot.analyse(ManifestAnalyzer(Format.INLINE), [entries[path] for path in paths])
         carried = {path: view_of([Source(path, Format.INLINE, one, "")]) for path, one in inline.items()}
-        return [need for need in needs if need.path not in carried or not is_met(need, carried[need.path])]
+        return [
+            issue for issue in issues if issue.path not in carried or not is_met(issue, carried[issue.path])
+        ]
 
-    def _tell(self, need: Need) -> Found:
-        rule, severity = _RULES[need.standing]
-        if severity is not Severity.NOTE and self._is_allowed(need):
+    def _finding(self, issue: DependencyIssue) -> Found:
+        rule, severity = _RULES[issue.standing]
+        if severity is not Severity.NOTE and self._is_allowed(issue):
             rule, severity = "allowed", Severity.NOTE
         return Found(
-            rule, severity, message_for(need), fix_for(need), need.path, need.line, subject=need.label
+            rule, severity, message_for(issue), fix_for(issue), issue.path, issue.line, subject=issue.label
         )
 
-    def _is_allowed(self, need: Need) -> bool:
-        """A comment in the line of the import."""
-        lines = self._lines(need.path)
-        found = _ALLOWED.search(lines[need.line - 1]) if len(lines) >= need.line else None
+    def _is_allowed(self, issue: DependencyIssue) -> bool:
+        """Return whether a comment on the line of the import allows it."""
+        lines = self._lines(issue.path)
+        found = _ALLOWED.search(lines[issue.line - 1]) if len(lines) >= issue.line else None
         return found is not None and (
-            found[1] is None or any(code in found[1] for code in _CODES[need.standing])
+            found[1] is None or any(code in found[1] for code in _CODES[issue.standing])
         )
 
     def _lines(self, path: str) -> list[str]:
-        """Of the file asked about last: findings come file by file."""
+        """Return the lines of a file; the last file is cached, as findings come file by file."""
         if self._open[0] != path:
             self._open = (path, (read_text(self._snapshot, path) or "").split("\n"))
         return self._open[1]
@@ -189,16 +233,16 @@ def _named_manifest(snapshot: Snapshot) -> str | None:
     return normal_path(named.replace("\\", "/")) if named else None
 
 
-def _no_manifest(needs: list[Need]) -> Found:
-    """One finding for all of them: they have one cause."""
-    first = min(needs, key=lambda need: (need.path, need.line))
-    packages = sorted({need.package for need in needs})
-    named = first_of(packages, MAX_NAMED)
+def _no_manifest(issues: list[DependencyIssue]) -> Found:
+    """Report all undeclared packages in one finding, as they have one cause."""
+    first = min(issues, key=lambda issue: (issue.path, issue.line))
+    packages = sorted({issue.package for issue in issues})
+    named = join_names(packages, MAX_NAMED)
     manifest = "requirements.txt or pyproject.toml" if first.is_python else "package.json"
     return Found(
         "no-manifest",
         Severity.FAIL,
-        f"imports {first.label}, and there is no manifest that could declare it; needed: {named}",
+        f"imports {first.label}, but there is no manifest to declare it; needed: {named}",
         f"Create {manifest} and declare {named}.",
         first.path,
         first.line,
@@ -210,11 +254,85 @@ def _order(found: Found) -> tuple[str, int, str]:
     return (found.path or "", found.line or 0, found.subject)
 
 
+_BOTH = {
+    "pyproject.toml": '[project]\nname = "shop"\ndependencies = ["requests>=2", "PyYAML"]\n\n'
+    '[dependency-groups]\ndev = ["pytest"]\n',
+    "src/shop/__init__.py": "from __future__ import annotations\nimport os, sys\nimport requests, yaml\n",
+    "src/shop/prices.py": '"""Prices come\nfrom the database.\n"""\nfrom shop import __doc__\n',
+    "tests/test_shop.py": "import pytest\nimport shop\n",
+    "web/package.json": '{"name": "web", "dependencies": {"react": "19"}}',
+    "web/src/main.ts": 'import React from "react";\nimport fs from "node:fs";\nimport "./style.css";\n',
+}
+
+
+def _bad(name: str, rule: str, expect: str, files: Mapping[str, str | bytes]) -> Fixture:
+    def snapshot() -> Snapshot:
+        return snapshot_of(files)
+
+    return Fixture(name, snapshot, expect, (rule,))
+
+
+FIXTURES = (
+    Fixture("what is imported is declared", lambda: snapshot_of(_BOTH), "PASS"),
+    Fixture("nothing to look at", lambda: snapshot_of({"README.md": "Hello"}), "SKIP"),
+    _bad(
+        "a look-alike is declared",
+        "undeclared",
+        "FAIL",
+        {"requirements.txt": "requests-mock\n", "app.py": "def go():\n    import requests\n"},
+    ),
+    _bad(
+        "an undeclared import in TypeScript",
+        "undeclared",
+        "FAIL",
+        {"package.json": '{"dependencies": {}}', "src/pad.ts": 'import pad from "left-pad";\n'},
+    ),
+    _bad("no manifest at all", "no-manifest", "FAIL", {"app.py": "import requests\n"}),
+    _bad(
+        "a configured manifest that does not exist",
+        "missing-manifest",
+        "FAIL",
+        {"forge.json": '{"backend": {"dependency_file": "requirements.txt"}}', "app.py": "import os\n"},
+    ),
+    _bad(
+        "an invalid TOML manifest",
+        "broken-manifest",
+        "ERROR",
+        {"pyproject.toml": "[project\n", "app.py": "import requests\n"},
+    ),
+    _bad(
+        "a new unparsable file",
+        "unparsable",
+        "ERROR",
+        {"requirements.txt": "", "app.py": "def go(:\n    return (\n"},
+    ),
+    _bad("settings that cannot be read", "bad-config", "ERROR", {"forge.json": "{", "app.py": "import os\n"}),
+    _bad(
+        "a development tool in runtime code",
+        "dev-dependency",
+        "WARN",
+        {"requirements.txt": "", "requirements-dev.txt": "pytest\n", "shop/cart.py": "import pytest\n"},
+    ),
+    _bad(
+        "a package that may provide it",
+        "unsure",
+        "WARN",
+        {"requirements.txt": "frobnicate-rest-client\n", "app.py": "import frobnicate\n"},
+    ),
+    _bad(
+        "an invalid requirement line",
+        "unreadable-line",
+        "WARN",
+        {"requirements.txt": "requests\n<<<<<<< HEAD\n", "app.py": "import requests\n"},
+    ),
+)
+
+
 CHECK = Check(
     code="A9",
     name="Dependency gate",
-    why="What is imported and not declared works on one machine and breaks on the next; a name nobody declared is also "
-    "how a wrong or invented package slips in.",
+    why="An import without a declaration works on one machine and breaks on the next, and it is also how a mistyped or "
+    "invented package gets in.",
     docs=DOCS,
     examine=examine,
     fixtures=FIXTURES,

@@ -1,8 +1,8 @@
-"""Records that cannot be changed unnoticed: one line each, holding the hash of the line before it and a signature.
+"""Tamper-evident records, one per line, each with a signature and the hash of the previous line.
 
-A line is canonical JSON: `{"entry":{…},"hash":"…","signature":"…"}`. The hash is of the entry's own bytes, the signature
-is over that hash, and `previous` is the hash of the whole line before. So the signature of the last line vouches for all
-lines. What a chain alone cannot show is that its end was cut off: that is what heads are for (`ledger.py`, `keys.py`).
+A line is canonical JSON: `{"entry":{…},"hash":"…","signature":"…"}`. The hash covers the bytes of the entry, the
+signature covers the hash, and `previous` is the hash of the whole previous line, so the signature of the last line covers
+all lines. A chain alone cannot show that its end was cut off; signed and remembered heads do (`ledger.py`, `signing_keys.py`).
 """
 
 import hashlib
@@ -16,9 +16,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 NOTHING = "0" * 64
-"""The hash before the first entry."""
+"""The `previous` hash of the first entry."""
 MAX_BYTES = 256 << 20
-"""Of one file of records: far more than anybody has, and it still fits into memory."""
+"""The largest file of records, which must fit into memory."""
 MAX_LINE = 16 << 20
 MAX_NUMBER = 1 << 50
 _MAX_REMEMBERED = 8 << 20
@@ -32,13 +32,13 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     at: str
     body: Any
     chain: str
-    """The id of the chain, made with its first entry: an entry of one ledger is none of another."""
+    """The id of the chain, so that an entry of one ledger is not valid in another."""
     kind: str
     number: Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)]
     """From 1."""
     previous: str
     signer: str
-    """A public key, in hex. Not called a key: scanners for secrets look for that word."""
+    """A public key in hex. Not named `key`, as secret scanners look for that word."""
 
 
 _DECODER = msgspec.json.Decoder(Entry)
@@ -48,9 +48,9 @@ _DECODER = msgspec.json.Decoder(Entry)
 class Line:
     entry: Entry
     hash: str
-    """Of the whole line."""
+    """The hash of the whole line."""
     entry_hash: str
-    """Of the entry in it: what is signed."""
+    """The hash of the entry, which is signed."""
     signature: str
 
     @property
@@ -60,7 +60,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """The first entry that is not what it was, and why."""
+    """The first invalid entry, and why it is invalid."""
 
     number: int
     what: str
@@ -69,10 +69,10 @@ class Break:
 @dataclass(frozen=True, slots=True)
 class Chain:
     lines: Sequence[Line]
-    """Up to the break."""
+    """The valid lines before the break."""
     broken: Break | None
     size: int
-    """Bytes of the lines."""
+    """The size of the lines in bytes."""
 
     @property
     def last(self) -> Line | None:
@@ -84,7 +84,7 @@ class Chain:
 
 
 class Signer:
-    """A private key, and what can be done with it."""
+    """Signs data with a private key."""
 
     def __init__(self, private: Ed25519PrivateKey) -> None:
         self._private = private
@@ -99,7 +99,7 @@ class Signer:
 
 
 def is_signed(key: str, signature: str, data: bytes) -> bool:
-    """Only one spelling is a signature: blanks and capitals would be read as well."""
+    """Verify a signature. Only lower-case hex without whitespace is accepted, so that every record has one form."""
     try:
         raw_key, raw_signature = bytes.fromhex(key), bytes.fromhex(signature)
         if (len(raw_key), len(raw_signature)) != (_KEY_BYTES, _SIGNATURE_BYTES):
@@ -113,12 +113,12 @@ def is_signed(key: str, signature: str, data: bytes) -> bool:
 
 
 def canonical(value: object) -> bytes:
-    """The one way to write a value as JSON: keys in order, no blanks."""
+    """Encode a value as canonical JSON: sorted keys, no whitespace."""
     return msgspec.json.encode(value, order="sorted")
 
 
 def write_line(entry: Entry, signer: Signer) -> bytes:
-    """With its line end."""
+    """Encode and sign an entry, with its line feed."""
     written = canonical(entry)
     hashed = hashlib.sha256(written).hexdigest().encode()
     signature = signer.sign(_DOMAIN + hashed).encode()
@@ -126,20 +126,20 @@ def write_line(entry: Entry, signer: Signer) -> bytes:
 
 
 def hash_line(line: bytes) -> str:
-    """Without its line end."""
+    """Hash a line without its line feed."""
     return hashlib.sha256(line).hexdigest()
 
 
 def read_chain(data: bytes) -> Chain:
-    """Follows the chain to its end, or to where it breaks. Signatures are not looked at: the last one tells of all."""
+    """Validate the chain up to its end or first break. Signatures are not verified here: the last one covers all."""
     if len(data) > MAX_BYTES:
-        return Chain((), Break(1, f"the file has {len(data):,} bytes, more than can be one"), 0)
+        return Chain((), Break(1, f"the file has {len(data):,} bytes, which is too large"), 0)
     return _remembered(data) if len(data) <= _MAX_REMEMBERED else _follow(data)
 
 
 @lru_cache(maxsize=4)
 def _remembered(data: bytes) -> Chain:
-    """Several checks of one audit ask about the same file."""
+    """Cache the chain, as several checks of an audit read the same file."""
     return _follow(data)
 
 
@@ -159,62 +159,62 @@ def _follow(data: bytes) -> Chain:
 
 
 def split_lines(data: bytes, start: int = 0) -> Iterator[bytes]:
-    """Whole lines, without their ends, one at a time: a file of nothing but line ends must not fill the memory."""
+    """Yield complete lines without line feeds, lazily, as a hostile file may contain only line feeds."""
     while (end := data.find(b"\n", start)) >= 0:
         yield data[start:end]
         start = end + 1
 
 
-UNFINISHED = "it is not a whole line: its end is missing, or something was added behind the last entry"
-_NO_FIT = "it was changed: the hash in the next entry is that of another text"
+UNFINISHED = "the line is incomplete: its end is missing, or data was added after the last entry"
+_NO_FIT = "it was changed: the hash in the next entry does not match it"
 
 
 def read_line(raw: bytes) -> Line | str:
-    """A line, or what is wrong with it."""
+    """Parse a line; return the problem as text if it is invalid."""
     if len(raw) > MAX_LINE:
-        return f"it has {len(raw):,} bytes, more than an entry can have"
+        return f"it has {len(raw):,} bytes, which is too large for an entry"
     begin = len(raw) - _TAIL
     tail = raw[begin:] if begin > 0 else b""
     marks = (tail[:9], tail[73:88], tail[-2:])
     if not raw.startswith(_OPEN) or marks != (_HASH, _SIGNATURE, _CLOSE):
-        return "it is no entry: not in the form that Forge writes"
+        return "it is not an entry in the format that Forge writes"
     written = raw[len(_OPEN) : begin]
     hashed = hashlib.sha256(written).hexdigest()
     if tail[9:73] != hashed.encode():
-        return "its text was changed: it no longer has the hash it was written with"
+        return "its text was changed: it does not match its hash"
     try:
         entry = _DECODER.decode(written)
         is_canonical = canonical(entry) == written
     except (msgspec.MsgspecError, ValueError, RecursionError, OverflowError) as error:
         return f"it cannot be read: {str(error)[:100]}"
     if not is_canonical:
-        return "it is not in the one form that Forge writes (a key twice, blanks, another order)"
+        return "it is not in canonical form (duplicate key, whitespace or different key order)"
     return Line(entry, hash_line(raw), hashed, tail[88:-2].decode("ascii", "replace"))
 
 
 def _misfit(line: Line, before: Line | None) -> str | None:
     number = before.entry.number + 1 if before else 1
     if line.entry.number != number:
-        return f"entry {line.entry.number} is in its place: one was removed, added or moved"
+        return f"entry {line.entry.number} is in its place: an entry was removed, added or moved"
     if before and line.entry.chain != before.entry.chain:
         return "it belongs to another chain"
     if line.entry.previous != (before.hash if before else NOTHING):
-        return _NO_FIT if before else "it says that something came before it"
+        return _NO_FIT if before else "it refers to a previous entry, but it is the first one"
     return None
 
 
 def _blame(number: int, what: str, raw: bytes, following: bytes | None) -> Break:
-    """When two neighbours do not fit, the one that the entry after both still fits is the good one."""
+    """Decide which of two mismatching neighbours was changed: the one that the following entry still matches is intact."""
     if what != _NO_FIT:
         return Break(number, what)
     after = read_line(following) if following else None
     if isinstance(after, Line) and after.entry.previous != hash_line(raw):
-        return Break(number, "it was changed: neither the entry before nor the one after it fits")
+        return Break(number, "it was changed: it matches neither the previous nor the next entry")
     return Break(number - 1, what)
 
 
 def next_entry(last: Line | None, chain: str, kind: str, body: object, *, at: str, signer: str) -> Entry:
-    """`chain` is for the first one."""
+    """Build the entry after `last`. `chain` is the id of a new chain if there is no last entry."""
     return Entry(
         at=at,
         body=msgspec.to_builtins(body),

@@ -1,13 +1,16 @@
-"""Evidence made up in memory: what `forge audit` would have written for a few files, for the examples of checks and for
-tests. Signed with a key that anybody can read here, and that nobody trusts but these examples."""
+"""Build signed example evidence in memory, for the fixtures of checks and for tests.
+
+The signing key is public; only these examples trust it.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from forge.audits.evidence.book import Book, write_head
 from forge.audits.evidence.chain import Line, Signer, canonical, hash_line, next_entry, read_line, write_line
+from forge.audits.evidence.evidence_log import EvidenceLog, write_head
+from forge.audits.evidence.evidence_markdown import render_diff_log, render_latest
 from forge.audits.evidence.ledger import LEDGER
 from forge.audits.evidence.proof import DIFF_LOG, DIFF_TEXT, LATEST, RUNS, changed_files, file_change
 from forge.audits.evidence.records import (
@@ -24,22 +27,21 @@ from forge.audits.evidence.records import (
     TestCounts,
     TestRun,
 )
-from forge.audits.evidence.rendering_diff import render_diff_log
-from forge.audits.evidence.rendering_runs import render_latest
 from forge.audits.memory import Files, MemoryCommits, snapshot_of, tree_id
-from forge.audits.snapshot import Snapshot
-from forge.audits.trust import Trust
+from forge.audits.snapshot import Snapshot, Trust
 
 SIGNER = Signer.from_seed(b"an example, and known to anybody"[:32])
-STRANGER = Signer.from_seed(b"the key of somebody never met..."[:32])
+UNTRUSTED_SIGNER = Signer.from_seed(b"the key of somebody never met..."[:32])
 TRUST = Trust(keys=frozenset({SIGNER.key}))
 AT = "2026-01-01T12:00:00Z"
 FOLDER = "Forge/evidence"
 CODE: Files = {"app.py": "def double(x):\n    return 2 * x\n", "forge.json": "{}"}
 
 
-def compose(book: Book, records: Sequence[tuple[Kind, Record]], signer: Signer = SIGNER) -> dict[str, bytes]:
-    """The files of a book with these records, by name."""
+def compose(
+    log: EvidenceLog, records: Sequence[tuple[Kind, Record]], signer: Signer = SIGNER
+) -> dict[str, bytes]:
+    """Build the files of a log with these records, by name."""
     raws: list[bytes] = []
     lines: list[Line] = []
     for kind, record in records:
@@ -49,9 +51,9 @@ def compose(book: Book, records: Sequence[tuple[Kind, Record]], signer: Signer =
         if isinstance(line, Line):
             raws.append(raw)
             lines.append(line)
-    files = {book.records: b"".join(raws), book.text: book.whole_text(lines).encode()}
-    if book.head and lines:
-        files[book.head] = write_head(lines[-1], signer)
+    files = {log.records: b"".join(raws), log.text: log.whole_text(lines).encode()}
+    if log.head and lines:
+        files[log.head] = write_head(lines[-1], signer)
     return files
 
 
@@ -110,7 +112,7 @@ def authorized(commit: str) -> Authorized:
 
 
 def diff_log(snapshot: Snapshot, run: TestRun | None = None, **given: Any) -> DiffLog:
-    """That rests on this run, or on the good one of these files."""
+    """Build a diff log for this run, or for a passing run of these files."""
     usual = DiffLog(
         phase="Phase 1",
         branch="main",
@@ -141,7 +143,7 @@ def ledger_files(*records: tuple[Kind, Record], signer: Signer = SIGNER) -> dict
 
 
 def with_evidence(files: Files, *evidence: dict[str, bytes], **given: Any) -> Snapshot:
-    """A snapshot of the files with evidence beside them, trusting the key of the examples."""
+    """Build a snapshot of files with evidence that trusts the example key."""
     placed = {f"{FOLDER}/{name}": data for part in evidence for name, data in part.items()}
     given.setdefault("trust", TRUST)
     given.setdefault("commits", MemoryCommits())
@@ -149,7 +151,7 @@ def with_evidence(files: Files, *evidence: dict[str, bytes], **given: Any) -> Sn
 
 
 def proven(files: Files = CODE, *runs: TestRun, **given: Any) -> Snapshot:
-    """With all that A3 asks for, or with these runs in place of the good one."""
+    """Build a snapshot with complete evidence, or with these runs instead of the passing one."""
     snapshot = snapshot_of(files)
     all_runs = runs or (run_of(snapshot.tree_id),)
     log = diff_log(snapshot, all_runs[-1])

@@ -1,5 +1,4 @@
-"""The names of the tests that failed and what they said, from the report that the runner wrote. A report is a stranger's
-file: what cannot be read has no names in it."""
+"""Read the names and messages of failing tests from a runner's report. Reports are untrusted; unreadable ones are empty."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -7,18 +6,18 @@ from xml.parsers import expat
 
 from pydantic import BaseModel, Field, ValidationError
 
-from forge.agents.command_rules import Runner
-from forge.agents.reports import MAX_BYTES, NAME, Report
+from forge.agents.commands.command_rules import Runner
+from forge.agents.commands.reports import MAX_BYTES, NAME, Report
 from forge.audits.evidence.records import fit, shorten
 from forge.errors import ForgeError
-from forge.workspace.files import Files
+from forge.workspace.filesystem.files import Files
 
 MAX_NAMES = 50
 MAX_NAME = 300
 MAX_MESSAGE = 600
 _MAX_COLLECTED = 100_000
 _SAYS_NOTHING = ("", "collection failure")
-"""Of pytest, when a file of tests cannot be imported: why is in the text."""
+"""Messages of pytest for a test file that cannot be imported; the reason is in the text."""
 _RAISED = "E   "
 """How pytest marks the lines of an exception."""
 
@@ -55,7 +54,7 @@ class _Junit:
         self._case = ""
         self._message = ""
         self._text: list[str] | None = None
-        """Of the failure that is being read."""
+        """The text of the current failure."""
         self._collected = 0
 
     def read(self, data: bytes) -> None:
@@ -89,7 +88,7 @@ class _Junit:
             self._text = None
 
     def _refuse(self, *_: object) -> None:
-        raise ValueError("a report declares no document type and no entities")
+        raise ValueError("document types and entities are not allowed in a report")
 
 
 def _raised(text: str) -> str:

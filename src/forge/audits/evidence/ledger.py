@@ -1,14 +1,16 @@
-"""The audit ledger: every audit and every authorisation of a project, in order, signed, and proven on request."""
+"""The audit ledger: the signed log of all audits and authorisations of a project."""
 
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from forge.audits.evidence.book import Book, BookState, verify_book
+from forge.audits.display_text import escape_path
 from forge.audits.evidence.chain import Entry, Line
-from forge.audits.evidence.folder import open_folder
-from forge.audits.evidence.keys import Keys
+from forge.audits.evidence.evidence_folder import open_folder
+from forge.audits.evidence.evidence_log import EvidenceLog, LogState, verify_log
+from forge.audits.evidence.evidence_markdown import LEDGER_HEADER, render_ledger_entry
+from forge.audits.evidence.log_writer import LogWriter, add_record, recent_entries
 from forge.audits.evidence.records import (
     Audited,
     AuditOutcome,
@@ -21,42 +23,38 @@ from forge.audits.evidence.records import (
     listed,
     stamp,
 )
-from forge.audits.evidence.rendering_ledger import HEADER, render_ledger_entry
-from forge.audits.evidence.writing import Writer, add_record, recent_entries
+from forge.audits.evidence.signing_keys import SigningKeys
 from forge.audits.models import AuditReport, CheckResult, Severity, Verdict
-from forge.audits.paths import shown
 from forge.audits.project import EVIDENCE_FILES, Governance
-from forge.audits.snapshot import Snapshot
-from forge.audits.trust import seen_at
+from forge.audits.snapshot import Snapshot, seen_at
 from forge.errors import Conflict, Invalid
 from forge.kernel.clock import now
 
-LEDGER = Book(
+LEDGER = EvidenceLog(
     records="audit_ledger.jsonl",
     text="audit_ledger.md",
     head="audit_ledger.head.json",
-    header=HEADER,
+    header=LEDGER_HEADER,
     render=render_ledger_entry,
-    made_by="The first audit makes it.",
+    made_by="The first audit creates it.",
 )
-GRANTS = frozenset({Kind.AUTHORIZED, Kind.AUTO_AUTHORIZED, Kind.BYPASS})
-GATE = "A6"
-"""The check that asks for authorisations."""
+AUTHORIZATION_KINDS = frozenset({Kind.AUTHORIZED, Kind.AUTO_AUTHORIZED, Kind.BYPASS})
+AUTHORIZATION_CHECK = "A6"
+"""The check that requires authorisations."""
 MAX_PLANNED = 100
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ITERATION = re.compile(r"^## .* -- Iteration (\d{1,9})\s*$", re.MULTILINE)
 
 
-def open_writer(keys: Keys, root: Path, *, branch: str | None, head: str | None) -> Writer:
-    """Makes this machine's key when there is none."""
-    return Writer(keys, root, branch, head, keys.signer(root))
+def open_writer(keys: SigningKeys, root: Path, *, branch: str | None, head: str | None) -> LogWriter:
+    """Build a writer, creating this machine's key if needed."""
+    return LogWriter(keys, root, branch, head, keys.signer(root))
 
 
 def append_audit(
-    writer: Writer, governance: Governance, report: AuditReport, files: Sequence[str], *, key: str = ""
+    writer: LogWriter, governance: Governance, report: AuditReport, files: Sequence[str], *, key: str = ""
 ) -> Entry:
-    """One audit, whatever came of it. `files`: what had changed, as paths of the snapshot. A second time with the same
-    key gives the entry of the first."""
+    """Append an audit, passed or failed. `files` are the changed paths. Idempotent for the same `key`."""
 
     def make(last: Line | None) -> Audited:
         failed = report.overall is not Verdict.PASS
@@ -67,7 +65,7 @@ def append_audit(
             checks=tuple(map(_result, report.checks)),
             warnings=tuple(map(_result, report.warnings)),
             fix_plan=tuple(_plan(report))[:MAX_PLANNED],
-            files=listed([shown(path) for path in sorted(changed)]),
+            files=listed([escape_path(path) for path in sorted(changed)]),
             branch=report.branch and fit(report.branch),
             head=report.head,
             base=report.base,
@@ -83,7 +81,7 @@ def append_audit(
 
 
 def authorize(
-    writer: Writer,
+    writer: LogWriter,
     governance: Governance,
     commit: str,
     by: str,
@@ -92,11 +90,11 @@ def authorize(
     reason: str = "",
     at: datetime | None = None,
 ) -> Entry:
-    """That commit, by its full id, and all before it. Only a bypass needs no audit that was signed off."""
+    """Authorise a commit, by its full id, and all its ancestors. A bypass requires a reason."""
     if not _COMMIT.fullmatch(commit):
-        raise Invalid("An authorisation names one commit by its full id.", field="commit")
-    if kind not in GRANTS or (kind is Kind.BYPASS) != bool(reason.strip()):
-        raise Invalid("A bypass says why, and nothing else does.", field="reason")
+        raise Invalid("The commit must be given by its full id.", field="commit")
+    if kind not in AUTHORIZATION_KINDS or (kind is Kind.BYPASS) != bool(reason.strip()):
+        raise Invalid("A reason is required for a bypass, and only for a bypass.", field="reason")
 
     def make(last: Line | None) -> Authorized:
         return Authorized(commit=commit, by=fit(by), iteration=last_iteration(last), reason=fit(reason))
@@ -106,41 +104,41 @@ def authorize(
 
 
 def check_signed_off(snapshot: Snapshot, commit: str) -> None:
-    """Raises unless the last audit signed off exactly what that commit holds."""
-    audit = last_audit(verify_in(snapshot).lines)
+    """Raise Conflict unless the last audit signed off exactly the files of the commit."""
+    audit = last_audit(verify_in_snapshot(snapshot).lines)
     failed = failed_checks(audit) if audit else ()
     if audit is None or failed:
         what = "There is no audit yet" if audit is None else f"Iteration {audit.iteration} failed"
         codes = f" ({', '.join(failed)})" if failed else ""
         raise Conflict(
-            f"{what}{codes}: nothing is authorised before an audit has signed it off.",
-            hint="Run forge audit; or say why not to wait for it, with --bypass.",
+            f"{what}{codes}: only a commit that an audit signed off can be authorised.",
+            hint="Run forge audit, or give a reason with --bypass.",
         )
     evidence = {snapshot.governance.path("evidence", name) for name in EVIDENCE_FILES}
     if snapshot.commits.tree_without(commit, evidence) != audit.tree:
         is_uncommitted = snapshot.tree_id == audit.tree
         raise Conflict(
-            f"Commit {commit[:12]} does not hold the files that iteration {audit.iteration} signed off.",
-            hint="Part of them is not committed: git add -A, git commit, then authorise."
+            f"Commit {commit[:12]} does not contain the files that iteration {audit.iteration} signed off.",
+            hint="Some files are not committed: run git add -A and git commit, then authorise."
             if is_uncommitted and commit == snapshot.head
-            else "Audit exactly what is committed (forge audit evidence, forge audit), then authorise; "
-            "or say why not to wait for it, with --bypass.",
+            else "Audit the committed files (forge audit evidence, forge audit), then authorise; "
+            "or give a reason with --bypass.",
         )
 
 
 def failed_checks(audit: Audited) -> tuple[str, ...]:
-    """What stands in the way of an authorisation: whatever blocked, but for A6, which only waits for one."""
+    """Return the checks that prevent an authorisation: all blocking ones except A6, which waits for it."""
     if audit.outcome is AuditOutcome.SIGNED_OFF:
         return ()
     results = (*audit.checks, *audit.warnings)
     blocking = tuple(line.code for line in results if line.result in (Verdict.FAIL, Verdict.ERROR))
-    return tuple(code for code in blocking if code != GATE) if blocking else ("no check",)
+    return tuple(code for code in blocking if code != AUTHORIZATION_CHECK) if blocking else ("no check",)
 
 
-def verify_in(snapshot: Snapshot, book: Book = LEDGER) -> BookState:
-    """A book of a snapshot, with what its commits and this machine's memory say."""
-    where = seen_at(book.records, snapshot.branch, snapshot.head)
-    return verify_book(book, snapshot.evidence, snapshot.trust, _committed(snapshot, book), where)
+def verify_in_snapshot(snapshot: Snapshot, log: EvidenceLog = LEDGER) -> LogState:
+    """Verify a log of a snapshot against its commits and the remembered heads."""
+    where = seen_at(log.records, snapshot.branch, snapshot.head)
+    return verify_log(log, snapshot.evidence, snapshot.trust, _committed(snapshot, log), where)
 
 
 def last_audit(lines: Sequence[Line]) -> Audited | None:
@@ -148,7 +146,7 @@ def last_audit(lines: Sequence[Line]) -> Audited | None:
 
 
 def last_iteration(last: Line | None) -> int:
-    """Every entry knows the one it stands at; a text from before there were entries is asked once, when it is adopted."""
+    """Return the iteration of the last entry; a legacy text is searched for its last iteration."""
     body = body_of(last.entry) if last else None
     if isinstance(body, Audited | Authorized):
         return body.iteration
@@ -165,8 +163,8 @@ def _find_key(entries: Sequence[Entry], key: str) -> Entry | None:
     return None
 
 
-def _committed(snapshot: Snapshot, book: Book) -> dict[str, bytes]:
-    path = snapshot.governance.path("evidence", book.records)
+def _committed(snapshot: Snapshot, log: EvidenceLog) -> dict[str, bytes]:
+    path = snapshot.governance.path("evidence", log.records)
     commits = dict.fromkeys(commit for commit in (snapshot.head, snapshot.base) if commit)
     return {commit: data for commit in commits if (data := snapshot.commits.read(commit, path))}
 

@@ -1,4 +1,4 @@
-"""What the evidence folder proves about the tree that is audited: its last test run and its diff log, signed or nothing."""
+"""Verify the evidence: which test run and diff log are valid for the audited tree, and whether every file is intact."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,50 +6,55 @@ from dataclasses import dataclass
 import msgspec
 
 from forge.audits.check import Found
-from forge.audits.evidence.book import Book, BookState, normal_text, signed_by_stranger
+from forge.audits.display_text import escape_path, format_count
 from forge.audits.evidence.chain import Line, canonical, hash_line, read_line
-from forge.audits.evidence.ledger import verify_in
+from forge.audits.evidence.evidence_log import (
+    EvidenceLog,
+    LogState,
+    Problem,
+    normal_text,
+    unknown_signer_message,
+)
+from forge.audits.evidence.evidence_markdown import RUNS_HEADER, render_diff_log, render_latest, render_run
+from forge.audits.evidence.ledger import LEDGER, verify_in_snapshot
 from forge.audits.evidence.records import DiffLog, FileChange, Kind, Status, TestRun, body_of
-from forge.audits.evidence.rendering_diff import render_diff_log
-from forge.audits.evidence.rendering_runs import HEADER, render_latest, render_run
 from forge.audits.models import Severity
-from forge.audits.paths import shown
 from forge.audits.snapshot import Change, Snapshot
 
-RUNS = Book(
+RUNS = EvidenceLog(
     records="test_runs.jsonl",
     text="test_runs.md",
     head=None,
-    header=HEADER,
+    header=RUNS_HEADER,
     render=render_run,
-    made_by="`forge audit evidence` makes it.",
+    made_by="`forge audit evidence` creates it.",
 )
 LATEST = "test_runs_latest.md"
 DIFF_LOG, DIFF_TEXT = "diff_log.json", "diff_log.md"
-OTHER_RUN = f"{DIFF_LOG} belongs to another run than the last one in {RUNS.records}"
-MAKE = "Run the tests through Forge: forge audit evidence"
-SKIPPED = "this project keeps no evidence yet; `forge audit evidence` makes it"
+OTHER_RUN = f"{DIFF_LOG} does not belong to the last run in {RUNS.records}"
+COLLECT_FIX = "Run the tests through Forge: forge audit evidence"
+NO_EVIDENCE_REASON = "this project has no evidence yet; `forge audit evidence` creates it"
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
     run: TestRun | None
-    """Signed, whole, and of the tree that is audited."""
+    """The valid run of the audited tree, if any."""
     previous: TestRun | None
-    """The last one before it, of another tree, that passed."""
+    """The last passing run of a different tree before it."""
     found: tuple[Found, ...]
-    """Why there is no run that counts."""
-    state: BookState
+    """Why there is no valid run."""
+    state: LogState
 
 
 def keeps_evidence(snapshot: Snapshot) -> bool:
-    """A project that claims something, or has a folder for it, is asked to prove it."""
+    """Return whether the project must have evidence: it makes a claim, is configured or has contracts."""
     is_governed = snapshot.governance.exists or snapshot.project.is_configured
     return snapshot.claims is not None or is_governed or bool(snapshot.evidence)
 
 
-def verify_runs(snapshot: Snapshot) -> BookState:
-    return verify_in(snapshot, RUNS)
+def verify_runs(snapshot: Snapshot) -> LogState:
+    return verify_in_snapshot(snapshot, RUNS)
 
 
 def prove_run(snapshot: Snapshot) -> Proof:
@@ -67,21 +72,21 @@ def prove_run(snapshot: Snapshot) -> Proof:
     return Proof(run, _previous(runs[:place], snapshot), (), state)
 
 
-def latest_problems(snapshot: Snapshot, state: BookState) -> Iterator[Found]:
-    """The texts say what the records say."""
+def latest_problems(snapshot: Snapshot, state: LogState) -> Iterator[Found]:
+    """Report rendered texts that do not match the records."""
     for problem in state.problems:
         if problem.rule == "edited-text":
             yield _tampered(snapshot, problem.file, problem.message)
     if not is_latest(snapshot, last_run(state)):
-        yield _tampered(snapshot, LATEST, f"{LATEST} is not what the last record says")
+        yield _tampered(snapshot, LATEST, f"{LATEST} does not match the last record")
 
 
-def last_run(state: BookState) -> Line | None:
+def last_run(state: LogState) -> Line | None:
     return next((line for line in reversed(state.lines) if line.entry.kind == Kind.TEST_RUN), None)
 
 
 def is_latest(snapshot: Snapshot, last: Line | None) -> bool:
-    """Whether the text of the last run is what that record says; nobody can tell of one that cannot be read here."""
+    """Return whether the text of the last run matches its record. An unreadable record counts as a match."""
     run = body_of(last.entry) if last else None
     now = snapshot.evidence.get(LATEST)
     return not isinstance(run, TestRun) or (
@@ -100,7 +105,7 @@ def prove_diff_log(snapshot: Snapshot) -> DiffProof:
     if data is None:
         rule = "unsigned-diff-log" if DIFF_TEXT in snapshot.evidence else "no-diff-log"
         what = (
-            f"{DIFF_TEXT} was written by hand, and nobody signed it"
+            f"{DIFF_TEXT} was written by hand, without a signed record"
             if DIFF_TEXT in snapshot.evidence
             else "there is no diff log"
         )
@@ -120,36 +125,36 @@ def _prove_log(snapshot: Snapshot, line: Line) -> DiffProof:
     except msgspec.ValidationError:
         return DiffProof(None, (_about_log(snapshot, "tampered-diff-log", f"{DIFF_LOG} holds no diff log"),))
     if log.tree != snapshot.tree_id:
-        what = "the diff log is of another state of the files"
+        what = "the diff log is for a different state of the files"
         return DiffProof(None, (_about_log(snapshot, "stale-diff-log", what),))
     if not rests_on(log, last_run(snapshot.once(verify_runs))):
         return DiffProof(None, (_about_log(snapshot, "tampered-diff-log", OTHER_RUN),))
     text = snapshot.evidence.get(DIFF_TEXT)
     if text is None or normal_text(text) != render_diff_log(log, line.entry.at).encode():
-        what = f"{DIFF_TEXT} is not what {DIFF_LOG} says"
+        what = f"{DIFF_TEXT} does not match {DIFF_LOG}"
         return DiffProof(log, (_about_log(snapshot, "tampered-diff-log", what),))
     return DiffProof(log, ())
 
 
 def rests_on(log: DiffLog, run: Line | None) -> bool:
-    """Both are written together: a log without its run says that somebody took the run away, or put the log there."""
+    """Return whether the log belongs to the run. They are written together, so a mismatch means tampering."""
     return run is not None and log.run == hash_line(canonical(run.entry.body))
 
 
 def changed_files(snapshot: Snapshot) -> list[Change]:
-    """What a diff log lists: all but the evidence itself."""
+    """Return the changes that a diff log lists: all except evidence files."""
     return [change for change in snapshot.changes if not snapshot.governance.is_evidence(change.path)]
 
 
 def file_change(change: Change, lines: tuple[tuple[int, int], ...] = ()) -> FileChange:
-    old = None if change.old_path is None else shown(change.old_path)
-    return FileChange(change.kind.value, shown(change.path), old, change.added, change.removed, lines)
+    old = None if change.old_path is None else escape_path(change.old_path)
+    return FileChange(change.kind.value, escape_path(change.path), old, change.added, change.removed, lines)
 
 
-def _why_not(snapshot: Snapshot, state: BookState) -> Iterator[Found]:
+def _why_not(snapshot: Snapshot, state: LogState) -> Iterator[Found]:
     if not state.exists and not state.is_tampered:
         if snapshot.evidence.keys() & {LATEST, RUNS.text}:
-            what = "the test results were written by hand: no signed record is behind them"
+            what = "the test results were written by hand, without a signed record"
             yield _evidence(snapshot, "unsigned-evidence", what, LATEST)
         else:
             yield _evidence(snapshot, "no-evidence", "there is no record of a test run", None)
@@ -170,8 +175,8 @@ def _why_not(snapshot: Snapshot, state: BookState) -> Iterator[Found]:
 
 
 def changed_by_tests(run: TestRun) -> Found:
-    message = run.problem or "the tests changed the files they were to prove"
-    fix = "Let tests write to temporary folders, or have git ignore what they leave behind; then run them again."
+    message = run.problem or "the tests changed the files under test"
+    fix = "Let the tests write to temporary folders, or add their output to .gitignore; then run them again."
     return Found("tests-change-files", Severity.FAIL, message, fix, subject="tree")
 
 
@@ -181,12 +186,12 @@ def _stale(snapshot: Snapshot, runs: Sequence[Line]) -> Found:
     last = body_of(runs[-1].entry)
     if isinstance(last, TestRun) and last.tree != last.tree_after == snapshot.tree_id:
         return changed_by_tests(last)
-    what = f"the last test run ({runs[-1].entry.at}) was of another state of the files"
+    what = f"the last test run ({runs[-1].entry.at}) was for a different state of the files"
     return _evidence(snapshot, "stale-evidence", what, RUNS.records)
 
 
 def _unsigned(snapshot: Snapshot, line: Line) -> Found:
-    what = f"entry {line.entry.number}, the run of these files, is not signed by anybody known here"
+    what = f"entry {line.entry.number}, the run of these files, is not signed with a trusted key"
     return _evidence(snapshot, "unsigned-evidence", what, RUNS.records)
 
 
@@ -209,25 +214,27 @@ def _tree(line: Line) -> object:
 
 
 def _evidence(snapshot: Snapshot, rule: str, message: str, file: str | None) -> Found:
-    return Found(rule, Severity.FAIL, message, MAKE, file and _path(snapshot, file), subject=rule)
+    return Found(rule, Severity.FAIL, message, COLLECT_FIX, file and _path(snapshot, file), subject=rule)
 
 
 def _tampered(snapshot: Snapshot, file: str, message: str) -> Found:
-    message = f"{message}: it was edited, or its writer was stopped"
-    return Found("tampered-evidence", Severity.FAIL, message, MAKE, _path(snapshot, file), subject=file)
+    message = f"{message}: it was edited, or its writer was interrupted"
+    return Found(
+        "tampered-evidence", Severity.FAIL, message, COLLECT_FIX, _path(snapshot, file), subject=file
+    )
 
 
 def _about_log(snapshot: Snapshot, rule: str, message: str) -> Found:
     file = None if rule == "no-diff-log" else DIFF_TEXT if rule == "unsigned-diff-log" else DIFF_LOG
-    return Found(rule, Severity.FAIL, message, MAKE, file and _path(snapshot, file), subject=rule)
+    return Found(rule, Severity.FAIL, message, COLLECT_FIX, file and _path(snapshot, file), subject=rule)
 
 
 def _stranger(snapshot: Snapshot, file: str, key: str) -> Found:
     return Found(
         "unknown-signer",
         Severity.FAIL,
-        signed_by_stranger(file, key),
-        f"{MAKE}; or, if you know whose key it is: forge audit trust {key}",
+        unknown_signer_message(file, key),
+        f"{COLLECT_FIX}; or, if you trust its owner: forge audit trust {key}",
         _path(snapshot, file),
         subject=key,
     )
@@ -235,3 +242,84 @@ def _stranger(snapshot: Snapshot, file: str, key: str) -> Found:
 
 def _path(snapshot: Snapshot, file: str) -> str:
     return snapshot.governance.path("evidence", file)
+
+
+@dataclass(frozen=True, slots=True)
+class FileVerification:
+    file: str
+    problems: tuple[Problem, ...]
+    entries: int
+    summary: str
+    """The summary if there is no problem."""
+
+    @property
+    def is_whole(self) -> bool:
+        return not any(problem.severity is Severity.FAIL for problem in self.problems)
+
+
+def verify_files(snapshot: Snapshot) -> Iterator[FileVerification]:
+    """Verify the logs, their rendered texts, and the files that every run overwrites."""
+    yield _verify_evidence_log(snapshot, LEDGER)
+    yield _verify_evidence_log(snapshot, RUNS)
+    last = last_run(snapshot.once(verify_runs))
+    if last or LATEST in snapshot.evidence:
+        yield FileVerification(LATEST, tuple(_latest(snapshot, last)), 1, "as the last record says")
+    if last or snapshot.evidence.keys() & {DIFF_LOG, DIFF_TEXT}:
+        summary = f"1 entry, as signed; {DIFF_TEXT} says the same"
+        yield FileVerification(DIFF_LOG, tuple(_diff_log(snapshot, last)), 1, summary)
+
+
+def _verify_evidence_log(snapshot: Snapshot, evidence_log: EvidenceLog) -> FileVerification:
+    state = verify_in_snapshot(snapshot, evidence_log)
+    count = len(state.lines)
+    summary = f"{format_count(count, 'entries')}, as signed; {evidence_log.text} says the same"
+    return FileVerification(evidence_log.records, state.problems, count, summary)
+
+
+def _latest(snapshot: Snapshot, last: Line | None) -> Iterator[Problem]:
+    if last is None:
+        yield _by_hand(LATEST)
+    elif not is_latest(snapshot, last):
+        how = "was edited, or its writer was interrupted" if LATEST in snapshot.evidence else "is missing"
+        message = f"{LATEST} {how}: it does not match entry {last.entry.number} of {RUNS.records}"
+        yield Problem("edited-text", Severity.FAIL, message, COLLECT_FIX, file=LATEST)
+
+
+def _diff_log(snapshot: Snapshot, last: Line | None) -> Iterator[Problem]:
+    data = snapshot.evidence.get(DIFF_LOG)
+    if data is None:
+        yield _by_hand(DIFF_TEXT) if last is None else _wrong("removed", f"{DIFF_LOG} is missing")
+        return
+    line = read_line(data.removesuffix(b"\n"))
+    if isinstance(line, str) or not line.is_signed:
+        what = line if isinstance(line, str) else "the signature is not of this text"
+        yield _wrong("broken-entry", f"{DIFF_LOG}: {what}")
+        return
+    if line.entry.signer not in snapshot.trust.keys:
+        message = unknown_signer_message(DIFF_LOG, line.entry.signer)
+        fix = f"If you trust its owner: forge audit trust {line.entry.signer}"
+        yield Problem("unknown-signer", Severity.WARN, message, fix, file=DIFF_LOG)
+    yield from _content(snapshot, line, last)
+
+
+def _content(snapshot: Snapshot, line: Line, last: Line | None) -> Iterator[Problem]:
+    try:
+        log = msgspec.convert(line.entry.body, DiffLog)
+    except msgspec.ValidationError:
+        yield _wrong("broken-entry", f"{DIFF_LOG} holds no diff log")
+        return
+    if not rests_on(log, last):
+        yield _wrong("replaced", OTHER_RUN)
+    text = snapshot.evidence.get(DIFF_TEXT)
+    if text is None or normal_text(text) != render_diff_log(log, line.entry.at).encode():
+        how = "is missing" if text is None else f"was edited: it does not match {DIFF_LOG}"
+        yield Problem("edited-text", Severity.FAIL, f"{DIFF_TEXT} {how}", COLLECT_FIX, file=DIFF_TEXT)
+
+
+def _by_hand(file: str) -> Problem:
+    message = f"{file} was written by hand, without a signed record"
+    return Problem("legacy", Severity.WARN, message, COLLECT_FIX, file=file)
+
+
+def _wrong(rule: str, message: str) -> Problem:
+    return Problem(rule, Severity.FAIL, message, COLLECT_FIX, 1, DIFF_LOG)

@@ -1,5 +1,5 @@
-"""What is recorded as evidence: audits, authorisations, test runs and diff logs. Markdown is rendered from these, and
-nothing is ever read back from it."""
+"""The records of evidence: audits, authorisations, test runs and diff logs. Markdown is rendered from them and never
+parsed. Field names are part of the signed format."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,10 +8,10 @@ from enum import StrEnum
 import msgspec
 
 from forge.audits.evidence.chain import Entry
-from forge.kernel.text import cut
+from forge.kernel.text import truncate
 
 MAX_LISTED = 2_000
-"""Names in one record; what is left out is counted."""
+"""The maximum of names in one record; the rest is only counted."""
 MAX_TEXT = 2_000
 
 
@@ -21,7 +21,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Kind(StrEnum):
     LEGACY = "legacy"
-    """A text from before there were records, kept as it was."""
+    """A plain text that existed before the first record."""
     AUDIT = "audit"
     AUTHORIZED = "authorized"
     AUTO_AUTHORIZED = "auto-authorized"
@@ -44,7 +44,7 @@ class ResultLine(Record, frozen=True):
 class Audited(Record, frozen=True):
     phase: str
     iteration: int
-    """Over all phases."""
+    """Counted over all phases."""
     outcome: AuditOutcome
     checks: tuple[ResultLine, ...]
     warnings: tuple[ResultLine, ...]
@@ -55,7 +55,7 @@ class Audited(Record, frozen=True):
     base: str | None
     tree: str
     request: str = ""
-    """The name of whoever asked for it: the same request leaves one entry, however often it is repeated."""
+    """The idempotency key of the request that caused the audit."""
 
 
 class Authorized(Record, frozen=True):
@@ -63,9 +63,9 @@ class Authorized(Record, frozen=True):
     """The full id."""
     by: str
     iteration: int
-    """Of the audit it rests on."""
+    """The iteration of the authorised audit."""
     reason: str = ""
-    """Why no audit was waited for, of a bypass."""
+    """The reason for a bypass."""
 
 
 class Legacy(Record, frozen=True):
@@ -88,7 +88,7 @@ class LevelName(StrEnum):
 
 
 class TestCounts(Record, frozen=True):
-    __test__ = False  # pytest takes every name that begins like this for a test
+    __test__ = False  # pytest would collect a class named Test…
 
     passed: int
     failed: int
@@ -103,18 +103,18 @@ class Step(Record, frozen=True):
     name: str
     status: Status
     command: tuple[str, ...]
-    """Empty where nothing was executed."""
+    """Empty if no command was executed."""
     exit_code: int | None
     end: str
-    """Why it ended: exited, timeout, memory…; `examined` where nothing was executed."""
+    """How it ended: exited, timeout, memory…; `examined` if no command was executed."""
     started_at: str
     ended_at: str
     summary: str
     counts: TestCounts | None = None
-    """None when nobody counted."""
+    """None if the runner reports no counts."""
     failing: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
-    """What each of these said, in the same order."""
+    """The messages of the failing tests, in the same order."""
     sandbox: str | None = None
 
 
@@ -125,11 +125,11 @@ class Level(Record, frozen=True):
     ended_at: str
     steps: tuple[Step, ...]
     reason: str = ""
-    """Why it was skipped or failed without a step that says so."""
+    """Why it was skipped, or failed without a failing step."""
 
     @property
     def counts(self) -> TestCounts | None:
-        """All steps together; None as soon as one of them could not count."""
+        """The sum of all steps; None if any step has no counts."""
         counted = [step.counts for step in self.steps if step.status is not Status.SKIP]
         known = [counts for counts in counted if counts is not None]
         if not known or len(known) != len(counted):
@@ -145,20 +145,20 @@ class TestRun(Record, frozen=True):
     phase: str
     status: Status
     problem: str
-    """Why it failed, when no level did."""
+    """Why the run failed although no level did."""
     started_at: str
     ended_at: str
     branch: str | None
     head: str | None
     base: str | None
     tree: str
-    """Before the run; evidence for this tree and no other."""
+    """The tree hash before the run; the evidence is valid for this tree only."""
     tree_after: str
     runtime: str
     files: tuple[str, ...]
     levels: tuple[Level, ...]
     ignored: tuple[str, ...] = ()
-    """Code that git ignores and that was there: the tests may have used it, and the tree does not hold it."""
+    """Source files that git ignores; the tests may have used them although they are not in the tree."""
 
     def level(self, name: LevelName) -> Level | None:
         return next((level for level in self.levels if level.name is name), None)
@@ -176,7 +176,7 @@ class FileChange(Record, frozen=True):
     added: int = 0
     removed: int = 0
     lines: tuple[tuple[int, int], ...] = ()
-    """First and last of each run of added lines. Their text is in git, and a secret in it needs no second copy."""
+    """First and last line of each added block. The text is left out, as it may contain secrets."""
 
 
 class LevelResult(Record, frozen=True):
@@ -196,7 +196,7 @@ class DiffLog(Record, frozen=True):
     files: tuple[FileChange, ...]
     verification: tuple[LevelResult, ...]
     run: str
-    """The hash of the test run it rests on."""
+    """The hash of the test run it belongs to."""
     notes: str = ""
     next_steps: str = ""
 
@@ -212,7 +212,7 @@ _BODIES: dict[str, type[Record]] = {
 
 
 def body_of(entry: Entry) -> Record | None:
-    """What an entry holds; None when this version of Forge knows no such record."""
+    """Decode the record of an entry; None if this version of Forge does not know its format."""
     shape = _BODIES.get(entry.kind)
     try:
         return None if shape is None else msgspec.convert(entry.body, shape)
@@ -225,18 +225,18 @@ def stamp(at: datetime) -> str:
 
 
 def exact_stamp(at: datetime) -> str:
-    """Sorts as text: levels may follow each other within a second."""
+    """Format a time with microseconds, so that levels within a second sort correctly."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def fit(text: str, most: int = MAX_TEXT) -> str:
-    """Text of others, as it can be written down: valid and not endless."""
+    """Make untrusted text valid UTF-8 and limit its length."""
     valid = text[: most + 1].encode("utf-8", "backslashreplace").decode()
-    return cut(valid, most)
+    return truncate(valid, most)
 
 
 def shorten(text: str, most: int) -> str:
-    """Its beginning and its end, in whole lines as far as there are any: a traceback says why at its end."""
+    """Keep the beginning and end of a text, in whole lines if possible, as tracebacks end with the reason."""
     if len(text) <= most:
         return fit(text, most + 1)
     half = most // 2

@@ -1,4 +1,4 @@
-"""Runs unittest for a project and writes what became of each test, in the form of jest's reports.
+"""Run unittest and write a report in jest's JSON format.
 
 Executed in the sandbox by the project's own Python (`python3 -c`): the standard library alone, and nothing that older
 versions do not have. unittest itself reports only to people, and before Python 3.12 an empty suite is a success.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_FAILED = 200
 MAX_MESSAGE = 4000
 NO_TEST = 5
-"""The exit code, as newer versions have it."""
+"""The exit code of newer unittest versions if no test ran."""
 PASSED, FAILED, SKIPPED = "passed", "failed", "pending"
 
 
@@ -39,16 +39,16 @@ class Counting(unittest.TextTestResult):
 
     def addFailure(self, test: unittest.TestCase, err: Raised) -> None:
         super().addFailure(test, err)
-        self.mark(test, FAILED, told(err))
+        self.mark(test, FAILED, error_message(err))
 
     def addError(self, test: unittest.TestCase, err: Raised) -> None:
         super().addError(test, err)
-        self.mark(test, FAILED, told(err))
+        self.mark(test, FAILED, error_message(err))
 
     def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: Raised | None) -> None:
         super().addSubTest(test, subtest, err)
         if err is not None:
-            self.mark(test, FAILED, told(err))
+            self.mark(test, FAILED, error_message(err))
 
     def addSkip(self, test: unittest.TestCase, reason: str) -> None:
         super().addSkip(test, reason)
@@ -60,13 +60,13 @@ class Counting(unittest.TextTestResult):
 
     def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:
         super().addUnexpectedSuccess(test)
-        self.mark(test, FAILED, "it was expected to fail, and did not")
+        self.mark(test, FAILED, "it was expected to fail, but passed")
 
     def begin(self, test: unittest.TestCase) -> None:
         self.cases.append({"fullName": valid(test.id()), "status": PASSED, "failureMessages": []})
 
     def mark(self, test: unittest.TestCase, status: str, message: str = "") -> None:
-        if not self.is_running:  # it befell a whole class or module
+        if not self.is_running:  # the error is of a whole class or module
             self.begin(test)
         case = self.cases[-1]
         if case["status"] != FAILED:
@@ -75,12 +75,12 @@ class Counting(unittest.TextTestResult):
             case["failureMessages"].append(message)
 
 
-def told(err: Raised) -> str:
+def error_message(err: Raised) -> str:
     return valid("".join(traceback.format_exception_only(err[0], err[1])).strip()[-MAX_MESSAGE:])
 
 
 def valid(text: str) -> str:
-    """As it can be written in JSON for any reader."""
+    """Replace characters that are not valid UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,19 +1,20 @@
-"""The facts of every source file of a project, made once per content."""
+"""Extract the facts of every source file of a project, once per content."""
 
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING
 
 from forge.audits.facts.models import LANGUAGES, FileFacts, Language
 from forge.audits.facts.parsing import grammars
-from forge.audits.facts.python import python_facts
-from forge.audits.facts.script import script_facts
+from forge.audits.facts.python.facts import python_facts
+from forge.audits.facts.script.facts import script_facts
 
-if TYPE_CHECKING:  # processes that only analyse have no need of the rest
+if TYPE_CHECKING:  # worker processes import this module and do not need the snapshot
     from forge.audits.snapshot import Snapshot
 
 
@@ -44,7 +45,7 @@ FACTS = FactsAnalyzer()
 
 
 def facts_of(snapshot: "Snapshot") -> Mapping[str, FileFacts]:
-    """By path, of all Python and script files that are not too large."""
+    """Return the facts by path for all Python and script files below the size limit."""
     return snapshot.once(_read_facts)
 
 
@@ -54,9 +55,17 @@ def _read_facts(snapshot: "Snapshot") -> Mapping[str, FileFacts]:
 
 @cache
 def version() -> str:
-    """Of everything that facts depend on, so that no cache outlives a change of the code in this folder."""
+    """Hash the parsers and every module below this package, so that a cached result never outlives a change of the code."""
     digest = hashlib.sha256(f"{sys.version_info[:2]}{grammars()}".encode())
-    for file in sorted(files("forge.audits.facts").iterdir(), key=lambda f: f.name):
-        if file.name.endswith(".py"):
-            digest.update(file.name.encode() + file.read_bytes())
+    for name, source in sorted(_sources(files("forge.audits.facts"))):
+        digest.update(name.encode() + source)
     return digest.hexdigest()[:16]
+
+
+def _sources(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        name = f"{prefix}{entry.name}"
+        if entry.is_dir():
+            yield from _sources(entry, f"{name}/")
+        elif name.endswith(".py"):
+            yield name, entry.read_bytes()

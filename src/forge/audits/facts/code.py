@@ -1,8 +1,7 @@
-"""A file without its comments and texts: what a pattern about code may be searched in.
+"""Blank out comments and text in a source file, so that patterns only match code.
 
-Every byte keeps its place and every line its end, so that what is found there is found in the file. Comments, strings,
-regular expressions and the text of JSX become blanks. What stays is code: interpolations, types in quotes, the specifiers
-of a script's imports, and SQL, which is code of another language. SQL keywords are written in any case, hence the spans.
+Offsets and lines do not change. Comments, strings, regular expressions and JSX text become spaces. Interpolations, quoted
+types, import specifiers of scripts and SQL strings are kept; the spans of SQL are returned, as SQL is matched in any case.
 """
 
 import re
@@ -13,11 +12,11 @@ from functools import cache
 from msgspec import Struct
 from tree_sitter import Node, Query, QueryCursor
 
-from forge.audits.facts.code_sql import sql_units
 from forge.audits.facts.models import LANGUAGES, Language
-from forge.audits.facts.parsing import Grammar, language, same_length
-from forge.audits.facts.python_syntax import parse_python
-from forge.audits.facts.script import parse_script
+from forge.audits.facts.parsing import Grammar, language, normalize_source
+from forge.audits.facts.python.source import parse_python
+from forge.audits.facts.script.facts import parse_script
+from forge.audits.facts.sql.detection import sql_units
 
 Span = tuple[int, int]
 
@@ -29,7 +28,7 @@ _BLANK_KINDS = (
     "jsx_text",
     "html_character_reference",
 )
-"""Which of them there are depends on the grammar."""
+"""Node types of comments and text; not every grammar has all of them."""
 _PYTHON = """
     (string_content) @text (string) @string
     (type (string) @quoted) (type (binary_operator (string) @quoted)) (type (subscript subscript: (string) @quoted))
@@ -61,14 +60,14 @@ _MAX_STEPS = 20
 
 class Code(Struct, frozen=True, array_like=True):
     text: bytes
-    """As long as the file, with the same lines."""
+    """The code, as long as the file and with the same lines."""
     sql: tuple[Span, ...] = ()
-    """Where the pieces of SQL stand that were left in: begin and end, in bytes, in order."""
+    """The sorted byte spans of SQL in the text."""
 
 
 def read_code(suffix: str, data: bytes) -> Code:
-    """Files of other languages come back as they are, and so does what cannot be parsed: nothing is hidden by it."""
-    source = same_length(data)
+    """Blank out comments and text. Other languages and unparsable files are returned unchanged, so that nothing is hidden."""
+    source = normalize_source(data)
     match LANGUAGES.get(suffix):
         case Language.PYTHON:
             grammar, root = Grammar.PYTHON, parse_python(source)
@@ -98,7 +97,7 @@ def _query(grammar: Grammar) -> Query:
 
 
 def _is_type(string: Node, source: bytes) -> bool:
-    """`p: "asyncpg.Pool"`; what is given to Literal and Annotated is text."""
+    """Return whether a string is a quoted type, such as `p: "asyncpg.Pool"`, and not an argument of Literal or Annotated."""
     if not _TYPE.fullmatch(source, string.start_byte, string.end_byte):
         return False
     node = string.parent
@@ -118,7 +117,7 @@ def _spans(nodes: Sequence[Node]) -> list[Span]:
 
 
 def _is_within(span: Span, others: Sequence[Span]) -> bool:
-    """The others are sorted and do not overlap."""
+    """Return whether a span is inside one of the others, which are sorted and do not overlap."""
     place = bisect_right(others, (span[0], 1 << 62)) - 1
     return place >= 0 and span[1] <= others[place][1]
 

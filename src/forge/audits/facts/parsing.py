@@ -1,7 +1,7 @@
-"""Source bytes into a syntax tree, whatever the bytes are: in bounded time, at bounded depth, with the same offsets.
+"""Parse source bytes to a syntax tree in bounded time and depth, with unchanged offsets.
 
-A parser that recovers from errors can be made to take time that grows with the square of the file, and deep nesting
-eats its stack. Both are held here; what is left (see `desk.py`) is held by analysing large files in another process.
+Hostile input can make an error-recovering parser take quadratic time, and deep nesting exhausts its stack. Both are limited
+here; large files are also analysed in another process (see `analysis`).
 """
 
 import codecs
@@ -18,12 +18,12 @@ import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser, Point
 
 MAX_DEPTH = 2_000
-"""Of brackets. Real code stays below 100; the parser's own stack ends somewhere above 80,000."""
+"""The maximum nesting of brackets. Real code stays below 100; the parser overflows above 80,000."""
 LIMIT_S = 2.0
 LIMIT_S_PER_MB = 4.0
-"""Ordinary code takes a fifth of a second."""
+"""Ordinary code takes 0.2 s per megabyte."""
 CHUNK = 512
-"""Small, as the clock is looked at between two of them."""
+"""Small, as the time limit is checked between chunks."""
 
 _OPENING, _CLOSING = b"([{", b")]}"
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in _OPENING + _CLOSING)
@@ -40,14 +40,14 @@ class Grammar(StrEnum):
 
 
 class _Reader:
-    """Hands out the source piece by piece and ends it early when the time is over."""
+    """Passes the source to the parser in chunks, and ends it early at the time limit."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._end = time.thread_time() + LIMIT_S + LIMIT_S_PER_MB * len(data) / (1 << 20)
         self.is_over = False
         self.is_read = False
-        """From then on it is only asked for the text of nodes, and must answer."""
+        """Set after parsing: later reads are for the text of nodes and must succeed."""
 
     def __call__(self, offset: int, _: Point) -> bytes:
         if not self.is_read:
@@ -69,15 +69,15 @@ def language(grammar: Grammar) -> Language:
 
 
 def grammars() -> str:
-    """Which parsers these are: what they see depends on it."""
+    """Return the versions of the parsers, for cache keys."""
     return f"{tree_sitter.LANGUAGE_VERSION}," + ",".join(
         f"{g}:{language(g).abi_version}:{language(g).semantic_version}:{language(g).parse_state_count}"
         for g in Grammar
     )
 
 
-def same_length(data: bytes) -> bytes:
-    """The same code with all offsets, without what a parser stumbles over: other encodings, marks, returns, NUL."""
+def normalize_source(data: bytes) -> bytes:
+    """Replace what the parser cannot handle (encodings, byte order mark, lone CR, NUL) without changing offsets."""
     if not data.isascii():
         try:
             data.decode()
@@ -91,7 +91,7 @@ def same_length(data: bytes) -> bytes:
 
 
 def parse(grammar: Grammar, source: bytes) -> Node | None:
-    """None when it is nested too deeply or takes too long. `cut` is cheaper than a node's `text`."""
+    """Parse source; None if it is nested too deeply or takes too long. `node_text` is cheaper than `Node.text`."""
     if _depth(source) > MAX_DEPTH:
         return None
     reader = _Reader(source)
@@ -101,7 +101,7 @@ def parse(grammar: Grammar, source: bytes) -> Node | None:
 
 
 def _depth(source: bytes) -> int:
-    """How deep brackets are nested, those in strings and comments included."""
+    """Return the nesting depth of brackets, including those in strings and comments."""
     brackets = source.translate(None, _NOT_BRACKETS)
     return max(accumulate(map(_STEP.__getitem__, brackets), _never_below_zero), default=0) if brackets else 0
 
@@ -111,7 +111,7 @@ def _never_below_zero(depth: int, step: int) -> int:
 
 
 def broken_line(root: Node) -> int | None:
-    """Where the first piece that is no code begins."""
+    """Return the line of the first syntax error, or None."""
     node = root
     while node.has_error:
         if node.is_error or node.is_missing:
@@ -124,7 +124,7 @@ def broken_line(root: Node) -> int | None:
 
 
 def path_to(root: Node, offset: int) -> list[tuple[str | None, Node]]:
-    """The nodes around a byte, from the outermost to the leaf, each with the name of its field in the one before."""
+    """Return the nodes that contain a byte, from root to leaf, each with its field name in the parent."""
     cursor = root.walk()
     path: list[tuple[str | None, Node]] = [(None, root)]
     while cursor.goto_first_child_for_byte(offset) is not None:
@@ -135,8 +135,8 @@ def path_to(root: Node, offset: int) -> list[tuple[str | None, Node]]:
     return path
 
 
-def words(source: bytes, *wanted: str) -> list[int]:
-    """Where these stand as whole words, in order."""
+def find_words(source: bytes, *wanted: str) -> list[int]:
+    """Return the sorted offsets of whole words."""
     found = [
         match.start() for word in wanted if word.encode() in source for match in _word(word).finditer(source)
     ]
@@ -145,15 +145,15 @@ def words(source: bytes, *wanted: str) -> list[int]:
 
 @lru_cache(256)
 def _word(word: str) -> re.Pattern[bytes]:
-    """Begins with the word itself, as a search for a literal is many times faster than one for a border."""
+    """Compile a pattern that starts with the literal, which is much faster than starting with a boundary."""
     literal = re.escape(word.encode())
     return re.compile(rb"%s(?<![\w$\x80-\xff]%s)(?![\w$\x80-\xff])" % (literal, literal))
 
 
 def line_of(node: Node) -> int:
-    """By place, as `Point.row` of tree-sitter 0.26.0 gives back one reference too many: numbers die of it."""
+    """Return the line of a node. Indexes the point, as `Point.row` of tree-sitter 0.26.0 has a reference count bug."""
     return node.start_point[0] + 1
 
 
-def cut(source: bytes, node: Node) -> str:
+def node_text(source: bytes, node: Node) -> str:
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace")

@@ -1,19 +1,20 @@
-"""Where names of a source file are bound: the little that Python and scripts have in common."""
+"""Scopes and name resolution shared by Python and scripts. Results are cached, and cycles end."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tree_sitter import Node, Query, QueryCursor
 
+from forge.audits.facts.models import UNKNOWN
 from forge.audits.facts.parsing import line_of
-from forge.audits.facts.route_facts import UNKNOWN
 
 MAX_STEPS = 12
-"""From a name to what it stands for: names of names of names end somewhere."""
+"""The maximum of steps to resolve a name."""
 MAX_NAMES = 64
 MAX_LOOPS = 500
-"""Of a file, to go through round by round."""
+"""The maximum of loops per file that are unrolled."""
 _MAX_TEXT = 2000
 _MAX_QUERIED = 60_000
 
@@ -27,7 +28,7 @@ class Loop:
     over: Node
     body: Node
     place: int | None = None
-    """Which place of a tuple a variable takes, as in `for prefix, router in …`."""
+    """The tuple index of the variable, as in `for prefix, router in …`."""
 
     def holds(self, node: Node) -> bool:
         return self.body.start_byte <= node.start_byte and node.end_byte <= self.body.end_byte
@@ -54,7 +55,7 @@ class Scope:
         return self.outer if self.outer is not None and self.outer.is_class and not self.is_class else None
 
     def has(self, name: str) -> bool:
-        # Written out, as this is asked for every name of a file.
+        # Unrolled for speed, as it is called for every name of a file.
         if name in self.values or name in self.parameters or name in self.imports:
             return True
         return name in self.inner or name in self.loops
@@ -62,24 +63,24 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Nodes are not asked for their text: see `parsing`."""
+    """Returns the text of nodes from the source bytes, which is faster than `Node.text`."""
 
     data: bytes
 
     def text(self, node: Node) -> str:
-        """No more than a path or a name can be, so that asking for it costs nothing however large the node is."""
+        """Return the text of a node, truncated to a length that is enough for names and paths."""
         piece = self.data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_TEXT)]
         return piece.decode("utf-8", "replace").replace(UNKNOWN, "")
 
 
 @dataclass(frozen=True)
-class Met:
+class Candidate:
     node: Node
     scope: Scope
 
 
 def find(name: str, scope: Scope) -> Scope | None:
-    """The scope that binds a name; bodies of classes are seen only from within."""
+    """Return the scope that binds a name. Class bodies are only visible from inside."""
     here: Scope | None = scope
     while here is not None:
         if (here is scope or not here.is_class) and here.has(name):
@@ -89,7 +90,7 @@ def find(name: str, scope: Scope) -> Scope | None:
 
 
 def parameter_name(scope: Scope, name: str) -> str:
-    """`self` is its class's instance; of Python's methods the others are counted without it."""
+    """Return the name of a parameter; `self` is the instance, and other parameters are counted without it."""
     index = scope.parameters.index(name)
     if scope.of_class is None:
         return f"{scope.name}({index})"
@@ -98,10 +99,10 @@ def parameter_name(scope: Scope, name: str) -> str:
     return f"{scope.of_class.name}().{scope.name.rpartition('.')[2]}({index - 1})"
 
 
-def rounds(
-    met: Met, text: Callable[[Node], str], items: Callable[[Node, Scope], Sequence[Node] | None]
+def loop_scopes(
+    met: Candidate, text: Callable[[Node], str], items: Callable[[Node, Scope], Sequence[Node] | None]
 ) -> list[Scope]:
-    """One scope per round of the loop whose variable a node mentions, where the file says what is looped over."""
+    """Return one scope per iteration of the loop whose variable a node uses, if its items are known."""
     here: Scope | None = met.scope
     while here is not None:
         for name, loop in here.loops.items():
@@ -123,7 +124,7 @@ def _round(home: Scope, body: Node, scope: Scope, item: Node) -> Scope:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """As long as a path can be: text made of text made of text grows without end."""
+    """Join text; UNKNOWN if it grows beyond the length of a path."""
     whole = ""
     for part in parts:
         whole += part
@@ -133,10 +134,9 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def captured(root: Node, query: Query, kinds: frozenset[str]) -> list[Node]:
-    """The nodes of these kinds in their order, the outer before the inner.
+    """Return the nodes of these kinds in source order, outer before inner.
 
-    tree-sitter's queries count depth in 16 bits and never come back from trees that are deeper: no tree can be that has
-    not as many nodes, and larger ones are taken apart first.
+    tree-sitter's queries count depth in 16 bits and hang on deeper trees, so trees with that many nodes are split first.
     """
     waiting, found = [root], list[Node]()
     while waiting:
@@ -151,9 +151,77 @@ def captured(root: Node, query: Query, kinds: frozenset[str]) -> list[Node]:
 
 
 def nth(node: Node | None, place: int) -> Node | None:
-    """A named child; None where there are not so many, or none at all."""
+    """Return a named child, or None."""
     return node.named_child(place) if node is not None and place < node.named_child_count else None
 
 
 def anonymous(node: Node) -> str:
     return f"[{line_of(node)}:{node.start_point[1]}]"
+
+
+class Names(ABC):
+    def __init__(self, root: Node, data: bytes) -> None:
+        self.source = Source(data)
+        self.text = self.source.text
+        self.module = Scope("", None, root.end_byte)
+        self.scopes = [self.module]
+        self.met: list[Candidate] = []
+        """Nodes that may declare a route or a router: calls, decorated definitions, exports."""
+        self.attributes: dict[str, list[tuple[Node, Scope]]] = {}
+        """Values assigned to `self.x` and `this.x`, by `Class().x`."""
+        self._items: dict[int, list[Node] | None] = {}
+        self._loops_read = 0
+        self._texts: dict[tuple[int, str], str] = {}
+        self._names: dict[tuple[int, str], list[str]] = {}
+
+    @abstractmethod
+    def text_of(self, node: Node | None, scope: Scope, steps: int = 0) -> str:
+        """Return the text of an expression, with UNKNOWN for parts that are only known at run time."""
+
+    @abstractmethod
+    def names_of(self, node: Node | None, scope: Scope, steps: int = 0) -> list[str]:
+        """Return the names of the routers an expression may refer to (see `facts.models`)."""
+
+    @abstractmethod
+    def _names_bound(self, name: str, home: Scope, steps: int) -> list[str]:
+        """Return the same for a name in the scope that binds it."""
+
+    @abstractmethod
+    def _find_items(self, over: Node, scope: Scope) -> list[Node] | None: ...
+
+    def items_of(self, over: Node, scope: Scope) -> list[Node] | None:
+        """Return the items of a loop, if they are a literal."""
+        self._loops_read += 1
+        if self._loops_read > MAX_LOOPS:
+            return None
+        if over.id not in self._items:
+            self._items[over.id] = self._find_items(over, scope)
+        return self._items[over.id]
+
+    def _constant(self, name: str, scope: Scope, steps: int) -> str:
+        home = find(name, scope)
+        values = home.values.get(name, []) if home is not None else []
+        if home is None or len(values) != 1 or name in home.parameters:
+            return UNKNOWN
+        key = (id(home), name)
+        if key not in self._texts:
+            self._texts[key] = UNKNOWN  # guards against cycles
+            self._texts[key] = self.text_of(values[0], home, steps + 1)
+        return self._texts[key]
+
+    def _names_of_identifier(self, name: str, scope: Scope, steps: int) -> list[str]:
+        home = find(name, scope)
+        if home is None:
+            return []
+        key = (id(home), name)
+        if key not in self._names:
+            self._names[key] = []  # guards against cycles
+            self._names[key] = self._names_bound(name, home, steps)
+        return self._names[key]
+
+    def _names_in_loop(self, loop: Loop, scope: Scope, steps: int) -> list[str]:
+        items = self.items_of(loop.over, scope)
+        if items is None:
+            return [f"{name}[]" for name in self.names_of(loop.over, scope, steps + 1)]
+        parts = [item if loop.place is None else nth(item, loop.place) for item in items]
+        return [name for part in parts for name in self.names_of(part, scope, steps + 1)][:MAX_NAMES]

@@ -1,4 +1,4 @@
-"""A report as Markdown, for a pull request or a page. Everything a project says is quoted, never formatted."""
+"""Render a report as Markdown. Text from the project is escaped."""
 
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
 
@@ -8,7 +8,7 @@ MAX_FINDINGS = 200
 
 
 def markdown(report: AuditReport) -> str:
-    claimed = "nobody said" if report.claimed_files is None else f"{len(report.claimed_files)}"
+    claimed = "not stated" if report.claimed_files is None else f"{len(report.claimed_files)}"
     head = [
         f"# {_MARKS[report.overall]} Audit {report.overall}: {_quoted(report.phase)}",
         "",
@@ -23,10 +23,10 @@ def markdown(report: AuditReport) -> str:
     ]
     rows = [_row(result) for result in report.results]
     found = [finding for result in report.results for finding in result.findings]
-    told = [finding for finding in found if finding.severity is not Severity.NOTE]
-    findings = [_finding(finding) for finding in told[:MAX_FINDINGS]]
-    if len(told) > MAX_FINDINGS:
-        findings.append(f"…and {len(told) - MAX_FINDINGS} more.")
+    reported = [finding for finding in found if finding.severity is not Severity.NOTE]
+    findings = [_finding(finding) for finding in reported[:MAX_FINDINGS]]
+    if len(reported) > MAX_FINDINGS:
+        findings.append(f"…and {len(reported) - MAX_FINDINGS} more.")
     return "\n".join([*head, *rows, *(["", "## Findings", "", *findings] if findings else [])]) + "\n"
 
 
@@ -51,7 +51,7 @@ def _quoted(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """In a fence that nothing in it can close."""
+    """Format code with a fence longer than any in the text."""
     fence = "`" * (text.count("`") + 1)
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text.replace(chr(10), ' ')}{pad}{fence}"

@@ -1,4 +1,4 @@
-"""A report as SARIF 2.1.0: what code hosts and editors understand."""
+"""Render a report as SARIF 2.1.0, for code hosts and editors."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 from forge import __version__
 from forge.audits.check import Check
+from forge.audits.display_text import unescape_path
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
-from forge.audits.paths import unshown
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {
@@ -52,7 +52,7 @@ def rule_id(finding: Finding) -> str:
 
 
 def _invocation(report: AuditReport) -> dict[str, Any]:
-    """Checks that could not tell are what SARIF calls notifications of the tool."""
+    """Build the invocation. Checks that could not run are tool notifications."""
     return {
         "executionSuccessful": not any(result.result is Verdict.ERROR for result in report.results),
         "endTimeUtc": f"{report.timestamp:%Y-%m-%dT%H:%M:%SZ}",
@@ -97,7 +97,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
 
 
 def _location(finding: Finding) -> dict[str, Any]:
-    uri = quote(unshown(finding.path or ""), safe="/", errors="surrogateescape")
+    uri = quote(unescape_path(finding.path or ""), safe="/", errors="surrogateescape")
     location: dict[str, Any] = {"artifactLocation": {"uri": uri, "uriBaseId": "ROOT"}}
     if finding.line:
         region: dict[str, Any] = {"startLine": finding.line}

@@ -1,16 +1,16 @@
-"""Who imports whom among a project's own files, and what of others. Made from facts, file by file as it is asked for."""
+"""The import graph of a project's files, built lazily from facts."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from forge.audits.facts.models import FileFacts, Import, Language
-from forge.audits.imports.modules import Modules, language_of
+from forge.audits.facts.models import FileFacts, Import, Language, language_of
+from forge.audits.imports.modules import Modules
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One import that reaches one file of the project."""
+    """An import that resolves to a project file."""
 
     target: str
     line: int
@@ -18,7 +18,7 @@ class Edge:
 
 
 Reach = tuple[Import, tuple[str, ...]]
-"""An import, and the own files it reaches."""
+"""An import and the project files it resolves to."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class ImportGraph:
     _edges: dict[str, tuple[Edge, ...]] = field(default_factory=dict[str, tuple[Edge, ...]], repr=False)
 
     def imports(self, path: str) -> tuple[Reach, ...]:
-        """What a file imports; never itself."""
+        """Return the imports of a file with their targets, without itself."""
         known = self._reached.get(path)
         if known is None:
             facts = self.facts.get(path)
@@ -51,7 +51,7 @@ class ImportGraph:
         return known
 
     def names(self, path: str, imp: Import, targets: tuple[str, ...]) -> set[str]:
-        """Every name by which what is imported could be called: as written, made absolute, and by its files."""
+        """Return all names of an imported module: as written, absolute, and by its files."""
         if language_of(path) is Language.SCRIPT:
             return {imp.module}
         module = self.absolute(path, imp)
@@ -62,7 +62,7 @@ class ImportGraph:
         return names
 
     def absolute(self, path: str, imp: Import) -> str | None:
-        """The module that is imported, without dots in front; None when they lead out of every package."""
+        """Return the absolute module of an import; None if it leaves the package."""
         if not imp.level:
             return imp.module
         own = self.modules.module_of(path)
@@ -79,14 +79,14 @@ class ImportGraph:
 
 @dataclass(frozen=True)
 class Ways:
-    """The shortest ways to some files, from every file that has one: built backwards from where they end."""
+    """The shortest import chains to some files, built backwards from them."""
 
     ends: frozenset[str]
     steps: Mapping[str, str]
-    """From a file to the next one on its way."""
+    """The next file of the chain, by file."""
 
     def way(self, start: str) -> list[str] | None:
-        """The files from `start` to the end it leads to, both included; None when there is no way."""
+        """Return the chain from `start` to an end, including both; None if there is none."""
         if start in self.ends:
             return [start]
         if start not in self.steps:
@@ -98,7 +98,7 @@ class Ways:
 
 
 def reachable(starts: Iterable[str], follow: Callable[[str], Iterable[str]]) -> dict[str, list[str]]:
-    """Everything that can be reached, with what each reaches directly."""
+    """Return all reachable files with their direct targets."""
     found: dict[str, list[str]] = {}
     queue = deque(starts)
     while queue:
@@ -110,7 +110,7 @@ def reachable(starts: Iterable[str], follow: Callable[[str], Iterable[str]]) -> 
 
 
 def ways_to(ends: frozenset[str], reached: Mapping[str, list[str]], through: Callable[[str], bool]) -> Ways:
-    """`through` says which files a way may pass; it may end anywhere in `ends`."""
+    """Find the shortest chains to `ends` that only pass files allowed by `through`."""
     back: dict[str, list[str]] = {}
     for path, targets in reached.items():
         if through(path):

@@ -1,13 +1,13 @@
-"""Which file an import reaches, and which names are the project's own: in Python and in scripts.
+"""Resolve imports of Python and scripts to files of the project.
 
-Nothing is executed and nothing is installed: it is all derived from the paths of the tree and from what the
-project's own settings (pyproject.toml, tsconfig.json, package.json) say about where modules are found.
+Nothing is executed or installed: resolution uses the file paths and the project's settings (pyproject.toml,
+tsconfig.json, package.json).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from forge.audits.facts.models import LANGUAGES, Import, Language
+from forge.audits.facts.models import Import, Language, language_of
 from forge.audits.imports.python_modules import PythonModules
 from forge.audits.imports.script_modules import ScriptModules
 from forge.audits.snapshot import Snapshot
@@ -15,13 +15,9 @@ from forge.audits.snapshot import Snapshot
 __all__ = ["Modules", "PythonModules", "ScriptModules", "language_of"]
 
 
-def language_of(path: str) -> Language | None:
-    return LANGUAGES.get("." + path.rpartition(".")[2].lower())
-
-
 @dataclass(frozen=True)
 class Modules:
-    """Both languages behind one door."""
+    """Resolves modules of both languages."""
 
     python: PythonModules
     script: ScriptModules
@@ -31,15 +27,15 @@ class Modules:
         return cls(PythonModules.of(snapshot), ScriptModules.of(snapshot))
 
     def module_of(self, path: str) -> str | None:
-        """The dotted name of a Python file, the path without its suffix of a script."""
+        """Return the dotted name of a Python file, or the path of a script without its suffix."""
         return self._of(path).module_of(path)
 
     def resolve(self, importer: str, imp: Import) -> tuple[str, ...]:
-        """The own files an import reaches, in order of their paths; none when it is somebody else's."""
+        """Return the project files an import resolves to, sorted; none for a package."""
         return self._of(importer).resolve(importer, imp)
 
     def resolver(self, importer: str) -> Callable[[str, Import], tuple[str, ...]]:
-        """`resolve` of the language of this file, for many imports of it."""
+        """Return `resolve` for the language of a file."""
         return self._of(importer).resolve
 
     def _of(self, path: str) -> PythonModules | ScriptModules:

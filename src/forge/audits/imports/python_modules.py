@@ -1,31 +1,182 @@
-"""Python: the dotted names of the project's files, and which of them an import reaches.
+"""Find source roots, name Python files by module, and resolve Python imports to files.
 
-As Python itself does it: a package or a module found first wins, a folder without `__init__.py` counts only if
-something is found in it. An import reaches the most specific module it names, as in grimp: `from pkg import sub` is
-`pkg.sub` if there is such a file, else `pkg`.
+Like Python, the first package or module found wins, and a folder without `__init__.py` only counts if something is found
+in it. Like grimp, an import resolves to the most specific module: `from pkg import sub` is `pkg.sub` if that file exists.
 """
 
+import configparser
+import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from forge.audits.facts.models import Import
-from forge.audits.imports.folders import folders_of, way_up
-from forge.audits.imports.python_roots import Root, find_roots
+from forge.audits.files.folders import folder_and_parents, folders_of, normalize_path
+from forge.audits.files.lenient_readers import (
+    Table,
+    items,
+    read_ini,
+    read_text,
+    read_toml,
+    table,
+    texts,
+    within,
+)
 from forge.audits.snapshot import Snapshot
+
+ASIDE = frozenset(
+    [
+        "tests",
+        "test",
+        "testing",
+        "testdata",
+        "fixtures",
+        "examples",
+        "example",
+        "samples",
+        "docs",
+        "doc",
+        "vendor",
+        "vendored",
+        "third_party",
+        "node_modules",
+        "templates",
+        "template",
+    ]
+)
+"""Folders of tests, examples and vendored code, whose source roots only apply inside them."""
+
+_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", "manage.py", "Pipfile")
+_IMPLICIT = ("src", "lib", "python")
+_SETUP_PY_ROOT = re.compile(r"""(?:package_dir\s*=\s*\{\s*['"]['"]\s*:|where\s*=)\s*['"]([^'"\n]+)['"]""")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Root:
+    folder: str
+    """The folder where module names start; empty for the project root."""
+    scope: str
+    """The folder whose files use this root."""
+    is_meant: bool
+    """Configured or an `src` folder; folders without `__init__.py` in it are namespace packages."""
+
+    def is_seen_from(self, folder: str) -> bool:
+        return not self.scope or folder == self.scope or folder.startswith(f"{self.scope}/")
+
+
+def find_roots(snapshot: Snapshot, folders: frozenset[str], packages: frozenset[str]) -> list[Root]:
+    """Find the source roots. `folders` contain Python files, `packages` have an `__init__.py`."""
+    roots: set[Root] = {Root("", "", is_meant=False)}
+    for project in _projects(snapshot):
+        scope = project if ASIDE & set(project.split("/")) else ""
+        roots.add(Root(project, scope, is_meant=False))
+        meant = {normalize_path(f"{project}/{hint}") for hint in _hints(snapshot, project)}
+        meant |= {f for name in _IMPLICIT if (f := normalize_path(f"{project}/{name}")) not in packages}
+        roots |= {
+            Root(folder, scope, is_meant=True) for folder in meant if folder in folders and folder != project
+        }
+    entry = (snapshot.project.config.backend.entry_module or "").partition(":")[0]
+    roots |= {Root(folder, "", is_meant=True) for folder in _roots_of_entry(snapshot, entry)}
+    return sorted(roots, key=lambda root: (not root.is_meant, root.folder, root.scope))
+
+
+def _projects(snapshot: Snapshot) -> set[str]:
+    splits = (path.rpartition("/") for path in snapshot.tree.entries)
+    return {folder for folder, _, name in splits if name in _MARKERS} | {""}
+
+
+def _roots_of_entry(snapshot: Snapshot, module: str) -> Iterable[str]:
+    """Yield roots from the entry module: `app.main` shows that the folder of `app/main.py` is one."""
+    if "." not in module:
+        return
+    tails = [module.replace(".", "/") + end for end in (".py", "/__init__.py", "/__main__.py")]
+    for path in snapshot.tree.entries:
+        for tail in tails:
+            if path.endswith(f"/{tail}"):
+                yield path[: -len(tail) - 1]
+
+
+def _hints(snapshot: Snapshot, project: str) -> list[str]:
+    def text(name: str) -> str | None:
+        return read_text(snapshot, f"{project}/{name}" if project else name)
+
+    hints = _pyproject_hints(read_toml(text("pyproject.toml")))
+    for name in ("setup.cfg", "pytest.ini", "tox.ini"):
+        hints += _ini_hints(text(name))
+    return hints + _SETUP_PY_ROOT.findall(text("setup.py") or "")
+
+
+def _pyproject_hints(pyproject: Table) -> list[str]:
+    tool = table(pyproject.get("tool"))
+    setuptools, hatch = table(tool.get("setuptools")), within(tool, "hatch", "build")
+    wheel = within(hatch, "targets", "wheel")
+    hints = [
+        *_package_dirs(setuptools.get("package-dir")),
+        *texts(within(setuptools, "packages", "find", "where")),
+    ]
+    for build in (hatch, wheel):
+        hints += [_parent(package) for package in texts(within(build, "packages"))]
+        sources = within(build, "sources")
+        hints += texts(sources) + list(table(sources))
+    poetry = items(within(tool, "poetry", "packages"))
+    hints += [folder for item in poetry for folder in texts(table(item).get("from"))]
+    hints += texts(within(tool, "pdm", "build", "package-dir")) + texts(
+        within(tool, "maturin", "python-source")
+    )
+    hints += texts(within(tool, "uv", "build-backend", "module-root"))
+    hints += [_parent(package) for package in texts(within(tool, "scikit-build", "wheel", "packages"))]
+    for path in texts(within(tool, "pytest", "ini_options", "pythonpath")):
+        hints += path.split()
+    hints += texts(within(tool, "pyright", "extraPaths")) + texts(within(tool, "ruff", "src"))
+    for path in texts(within(tool, "mypy", "mypy_path")):
+        hints += re.split(r"[:,\s]+", path)
+    return [hint for hint in hints if hint]
+
+
+def _package_dirs(value: object) -> list[str]:
+    """Return roots of setuptools' package-dir, such as `{"": "src"}` or `{"pkg": "lib/pkg"}`."""
+    hints: list[str] = []
+    for name, folder in table(value).items():
+        for path in texts(folder):
+            if not name:
+                hints.append(path)
+            elif path.rpartition("/")[2] == name:
+                hints.append(_parent(path))
+    return hints
+
+
+def _parent(path: str) -> str:
+    return normalize_path(path).rpartition("/")[0] or "."
+
+
+def _ini_hints(text: str | None) -> list[str]:
+    try:
+        parser = read_ini(text or "")
+    except configparser.Error:
+        return []
+    hints: list[str] = []
+    for section in ("pytest", "tool:pytest"):
+        hints += parser.get(section, "pythonpath", fallback="").split()
+    hints += parser.get("options.packages.find", "where", fallback="").split()
+    for line in parser.get("options", "package_dir", fallback="").splitlines():
+        name, equals, folder = line.partition("=")
+        if equals and not name.strip():
+            hints.append(folder.strip())
+    return hints
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What a dotted name leads to, as far as it leads anywhere."""
+    """The result of resolving a dotted name."""
 
     folder: str | None
-    """Of the package or namespace that the whole name is; None when it is a file, or not all of it was found."""
+    """The folder of the package or namespace; None if it is a file or was not found completely."""
     path: str | None
-    """The deepest file on the way."""
+    """The deepest file that was found."""
     is_whole: bool
     is_regular: bool
-    """Its first part is a file or has an `__init__.py`."""
+    """Whether the first part is a file or has an `__init__.py`."""
 
 
 _NOWHERE = _Place(None, None, is_whole=False, is_regular=False)
@@ -37,7 +188,7 @@ class PythonModules:
     roots: tuple[Root, ...]
     first_party: frozenset[str] = frozenset()
     _stems: dict[str, str] = field(default_factory=dict[str, str], repr=False)
-    """Paths without `.py` to files; packages to their `__init__.py`."""
+    """Files by path without suffix; packages map to their `__init__.py`."""
     _folders: frozenset[str] = frozenset()
     _memory: dict[tuple[str, str], _Place] = field(default_factory=dict[tuple[str, str], _Place], repr=False)
     _names: dict[str, str | None] = field(default_factory=dict[str, str | None], repr=False)
@@ -56,7 +207,7 @@ class PythonModules:
             path for path, entry in tree.items() if path.endswith(_SUFFIXES) and entry.kind.is_file
         )
         stems: dict[str, str] = {}
-        for path in sorted(files, reverse=True):  # .py after .pyi, so that it wins
+        for path in sorted(files, reverse=True):  # .py comes after .pyi and wins
             stem = path.rpartition(".")[0]
             folder, _, name = stem.rpartition("/")
             if name == "__init__":
@@ -73,7 +224,7 @@ class PythonModules:
         return frozenset(f for f, path in self._stems.items() if f and path.rpartition("/")[2] in _INITS)
 
     def module_of(self, path: str) -> str | None:
-        """The name to import a file by; None for a file that no import could name."""
+        """Return the module name of a file; None if it cannot be imported."""
         if path not in self._names:
             self._names[path] = self._name_of(path)
         return self._names[path]
@@ -110,10 +261,10 @@ class PythonModules:
         return tuple(sorted(path for path in reached if path))
 
     def is_own(self, importer: str, module: str) -> bool:
-        """Whether a file sees the first part of this name as the project's own.
+        """Return whether a module belongs to the project, seen from a file.
 
-        A folder without `__init__.py` is own only if the name leads to a file in it: `alembic/env.py` does not make
-        `import alembic` ours. Where names are taken from such a folder, `resolve` knows more.
+        A folder without `__init__.py` only counts if the name resolves to a file in it: `alembic/env.py` does not make
+        `import alembic` a project import.
         """
         if module.partition(".")[0] in self.first_party:
             return True
@@ -142,7 +293,7 @@ class PythonModules:
         return place
 
     def _search(self, folder: str, module: str, names: tuple[str, ...]) -> _Place:
-        """In the first root that has it. A namespace folder counts if the name, or one of `names`, is a file in it."""
+        """Search the roots in order. A namespace folder counts if the module or one of `names` is a file in it."""
         is_stdlib = module.partition(".")[0] in sys.stdlib_module_names
         for root, is_declared in self._roots_seen_from(folder):
             place = self._locate(root, module)
@@ -155,11 +306,11 @@ class PythonModules:
         return _NOWHERE
 
     def _roots_seen_from(self, folder: str) -> tuple[tuple[str, bool], ...]:
-        """Folders of its own way up that are no packages, the nearest first; then the roots of the project."""
+        """Return parent folders that are not packages, nearest first, then the source roots."""
         seen = self._sight.get(folder)
         if seen is None:
             declared = {root.folder for root in self.roots if root.is_seen_from(folder)}
-            own = [f for f in way_up(folder) if f not in self._packages]
+            own = [f for f in folder_and_parents(folder) if f not in self._packages]
             order = dict.fromkeys([*own, *(root.folder for root in self.roots if root.folder in declared)])
             seen = self._sight[folder] = tuple((f, f in declared) for f in order)
         return seen

@@ -1,15 +1,15 @@
-"""JavaScript and TypeScript: which file of the project a specifier reaches, as bundlers and TypeScript find it."""
+"""Resolve specifiers of JavaScript and TypeScript to files, like bundlers and TypeScript."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from forge.audits.facts.models import Import
-from forge.audits.imports.folders import normal, way_up
-from forge.audits.imports.jest_settings import read_jest
+from forge.audits.files.folders import folder_and_parents, normalize_path
 from forge.audits.imports.script_packages import (
     Aliases,
     Package,
     read_aliases,
+    read_jest,
     read_packages,
     read_workspaces,
 )
@@ -22,10 +22,10 @@ _WRITTEN_FOR = {
     ".mjs": (".mts", ".d.mts"),
     ".cjs": (".cts", ".d.cts"),
 }
-"""TypeScript wants the suffix of what will be there when it runs."""
+"""Source suffixes by the suffix written in TypeScript imports, which is that of the output."""
 _BUILT = ("dist", "build", "lib", "out", "esm", "cjs", "es")
 _OWN_ONLY = ("@/", "~/", "~~/", "@@/")
-"""No package of a registry can be called that: bundlers give these to the project's own sources."""
+"""Prefixes that bundlers use for project sources; no npm package can have them."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ScriptModules:
     packages: Mapping[str, Package]
     """By folder."""
     workspaces: Mapping[str, Package]
-    """By name: what other packages of the repository can import."""
+    """By name; packages that others in the repository can import."""
     aliases: Mapping[str, list[Aliases]]
     first_party: frozenset[str] = frozenset()
     _memory: dict[tuple[str, str], str | None] = field(
@@ -56,7 +56,7 @@ class ScriptModules:
         return cls(files, packages, read_workspaces(snapshot, packages), aliases, own)
 
     def module_of(self, path: str) -> str | None:
-        """Its path without the suffix; a folder stands for its index file."""
+        """Return the path without suffix; an index file gives its folder."""
         suffix = next((s for s in (".d.ts", *SUFFIXES) if path.endswith(s)), "")
         stem = path[: len(path) - len(suffix)]
         return (stem.removesuffix("/index") if "/" in stem else stem) or None
@@ -66,7 +66,7 @@ class ScriptModules:
         return (path,) if path else ()
 
     def is_own(self, importer: str, module: str) -> bool:
-        """Relative, an alias, the package itself, or one of the repository's packages."""
+        """Return whether a specifier is relative, an alias, the package itself or a workspace package."""
         if module.startswith((".", "/", "#", *_OWN_ONLY)):
             return True
         name = package_name(module)
@@ -86,25 +86,26 @@ class ScriptModules:
         return self._memory[key]
 
     def _places(self, folder: str, specifier: str) -> Iterator[str]:
-        """Where it could be, in order; without regard to suffixes."""
+        """Yield candidate paths in order, without suffixes."""
         if specifier.startswith("."):
-            yield normal(f"{folder}/{specifier}")
+            yield normalize_path(f"{folder}/{specifier}")
             return
         package = self._package_of(folder)
         if specifier.startswith("#") and package is not None:
             yield from (
-                normal(f"{package.folder}/{target}") for target in package.targets("imports", specifier)
+                normalize_path(f"{package.folder}/{target}")
+                for target in package.targets("imports", specifier)
             )
         for aliases in self._aliases_of(folder):
             yield from aliases.targets(specifier)
             if aliases.base is not None and not specifier.startswith("/"):
-                yield normal(f"{aliases.base}/{specifier}")
+                yield normalize_path(f"{aliases.base}/{specifier}")
         home = package.folder if package is not None else ""
         if specifier.startswith("/"):
-            yield from (normal(f"{home}/{specifier}"), normal(f"{home}/public/{specifier}"))
+            yield from (normalize_path(f"{home}/{specifier}"), normalize_path(f"{home}/public/{specifier}"))
         elif specifier.startswith(_OWN_ONLY):
             rest = specifier.partition("/")[2]
-            yield from (normal(f"{home}/{start}/{rest}") for start in ("src", "app", "."))
+            yield from (normalize_path(f"{home}/{start}/{rest}") for start in ("src", "app", "."))
         else:
             yield from self._places_in_packages(package, specifier)
 
@@ -120,7 +121,7 @@ class ScriptModules:
         else:
             targets += [*package.entry_points, "src/index", "index", "src/main"]
         for target in targets:
-            yield from (normal(f"{package.folder}/{place}") for place in _with_source(target))
+            yield from (normalize_path(f"{package.folder}/{place}") for place in _with_source(target))
 
     def _file_at(self, place: str) -> str | None:
         candidates = self._spellings(place)
@@ -134,27 +135,27 @@ class ScriptModules:
         if (package := self.packages.get(place)) is not None:
             for target in package.entry_points:
                 for inside in _with_source(target):
-                    start = normal(f"{place}/{inside}")
+                    start = normalize_path(f"{place}/{inside}")
                     yield from (start + suffix for suffix in ("", *SUFFIXES))
         yield from (f"{place}/index{suffix}" if place else f"index{suffix}" for suffix in SUFFIXES)
 
     def _package_of(self, folder: str) -> Package | None:
-        return next((self.packages[f] for f in way_up(folder) if f in self.packages), None)
+        return next((self.packages[f] for f in folder_and_parents(folder) if f in self.packages), None)
 
     def _aliases_of(self, folder: str) -> Iterable[Aliases]:
-        return (aliases for f in way_up(folder) for aliases in self.aliases.get(f, ()))
+        return (aliases for f in folder_and_parents(folder) for aliases in self.aliases.get(f, ()))
 
 
 def package_name(specifier: str) -> str:
-    """`@scope/pkg/sub` is of `@scope/pkg`, `pkg/sub` of `pkg`."""
+    """Return the package of a specifier: `@scope/pkg` for `@scope/pkg/sub`."""
     parts = specifier.split("/")
     return "/".join(parts[:2]) if specifier.startswith("@") else parts[0]
 
 
 def _with_source(target: str) -> Iterator[str]:
-    """What is built is not in the repository: `dist/x.js` was `src/x.ts`."""
+    """Yield a target and its likely sources, as build output is not in the repository: `dist/x.js` was `src/x.ts`."""
     yield target
-    first, _, rest = normal(target).partition("/")
+    first, _, rest = normalize_path(target).partition("/")
     if first in _BUILT and rest:
         stem = rest.removesuffix(".d.ts").rpartition(".")[0] or rest.removesuffix(".d.ts")
         second, _, inner = stem.partition("/")

@@ -1,13 +1,14 @@
-"""What package.json and tsconfig.json say about where modules of JavaScript and TypeScript are found."""
+"""Read packages, workspaces and import aliases from package.json, tsconfig.json and jest settings."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from forge.audits.imports.documents import Shape, Unreadable, read_yaml
-from forge.audits.imports.folders import normal
-from forge.audits.imports.loose import Table, items, read_json, read_text, table, texts, within
+from forge.audits.files.document_tree import Shape, UnreadableDocument, read_yaml
+from forge.audits.files.folders import normalize_path
+from forge.audits.files.lenient_readers import Table, items, read_json, read_text, table, texts, within
 from forge.audits.snapshot import Snapshot
-from forge.workspace.pattern import Glob
+from forge.workspace.filesystem.pattern import Glob
 
 _CONDITIONS = ("source", "types", "import", "module", "browser", "node", "require", "default")
 _MAX_NESTED = 8
@@ -23,7 +24,7 @@ class Package:
     manifest: Table
 
     def targets(self, field_name: str, key: str) -> list[str]:
-        """The files that `exports` or `imports` give for `./sub` or `#x`, best first, relative to the folder."""
+        """Return the targets of `exports` or `imports` for `./sub` or `#x`, best first, relative to the folder."""
         value = self.manifest.get(field_name)
         if field_name == "exports" and not any(k.startswith(".") for k in table(value)):
             value = {".": value}
@@ -45,7 +46,7 @@ class Package:
 
     @property
     def linked(self) -> frozenset[str]:
-        """Names it depends on that are not fetched: packages of the same repository."""
+        """Dependencies that link to packages of the same repository."""
         kinds = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
         return frozenset(
             name
@@ -57,13 +58,13 @@ class Package:
 
 @dataclass(frozen=True)
 class Aliases:
-    """What the tsconfig files of one folder say."""
+    """The import aliases of one tsconfig or jest configuration."""
 
     folder: str
     base: str | None
-    """`baseUrl`, as a folder of the project."""
+    """`baseUrl`, relative to the project."""
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Patterns to targets that are already relative to the project."""
+    """Targets by pattern, relative to the project."""
 
     def targets(self, specifier: str) -> list[str]:
         if specifier in self.paths:
@@ -85,7 +86,7 @@ class Aliases:
 
 
 def _flat(value: object, depth: int = 0) -> Iterator[str]:
-    """Texts of a nest of conditions, the ones nearest to the source first."""
+    """Yield the targets of nested conditions, source files first."""
     if isinstance(value, str):
         yield value
     elif depth < _MAX_NESTED:
@@ -98,7 +99,7 @@ def _flat(value: object, depth: int = 0) -> Iterator[str]:
 
 
 def read_packages(snapshot: Snapshot) -> dict[str, Package]:
-    """By folder; what was installed is not the project's."""
+    """Read all package.json files by folder, without installed packages."""
     packages: dict[str, Package] = {}
     for path in snapshot.tree.entries:
         folder, _, name = path.rpartition("/")
@@ -110,7 +111,7 @@ def read_packages(snapshot: Snapshot) -> dict[str, Package]:
 
 
 def read_workspaces(snapshot: Snapshot, packages: Mapping[str, Package]) -> dict[str, Package]:
-    """The packages that others of the repository can import, by name."""
+    """Return workspace and linked packages by name."""
     members: dict[str, Package] = {}
     linked = {name for package in packages.values() for name in package.linked}
     for root in sorted(packages):
@@ -134,7 +135,7 @@ def _workspace_globs(snapshot: Snapshot, package: Package) -> list[Glob]:
     globs: list[Glob] = []
     for text in found:
         try:
-            globs.append(Glob(normal(text)))
+            globs.append(Glob(normalize_path(text)))
         except ValueError:
             continue
     return globs
@@ -143,13 +144,13 @@ def _workspace_globs(snapshot: Snapshot, package: Package) -> list[Glob]:
 def _pnpm_packages(text: str) -> list[str]:
     try:
         listed = read_yaml(text).get("packages")
-    except Unreadable:
+    except UnreadableDocument:
         return []
     return [item.text for item in listed.items if item.shape is Shape.SCALAR] if listed is not None else []
 
 
 def read_aliases(snapshot: Snapshot) -> dict[str, list[Aliases]]:
-    """The tsconfig and jsconfig files of each folder that has any: `tsconfig.json` first, then its references."""
+    """Read tsconfig and jsconfig files by folder, `tsconfig.json` first."""
     found: dict[str, list[Aliases]] = {}
     for path in sorted(snapshot.tree.entries, key=lambda p: (not p.endswith("config.json"), p)):
         folder, _, name = path.rpartition("/")
@@ -163,24 +164,92 @@ def read_aliases(snapshot: Snapshot) -> dict[str, list[Aliases]]:
 
 
 def _read_tsconfig(snapshot: Snapshot, path: str, depth: int = 0) -> Aliases:
-    """`extends` is followed inside the repository; what is extended later wins, the file itself wins over all."""
+    """Read a tsconfig. Follows `extends` inside the repository; later entries win, and the file itself wins over all."""
     folder = path.rpartition("/")[0]
     config = read_json(read_text(snapshot, path))
     base: str | None = None
     paths: Mapping[str, tuple[str, ...]] = {}
     for extended in texts(config.get("extends")) if depth < _MAX_NESTED else []:
-        target = normal(f"{folder}/{extended}") if extended.startswith(".") else None
+        target = normalize_path(f"{folder}/{extended}") if extended.startswith(".") else None
         target = target and next((t for t in (target, f"{target}.json") if t in snapshot.tree.entries), None)
         if target and target != path:
             above = _read_tsconfig(snapshot, target, depth + 1)
             base, paths = above.base or base, above.paths or paths
     options = table(config.get("compilerOptions"))
     for text in texts(options.get("baseUrl")):
-        base = normal(f"{folder}/{text}")
+        base = normalize_path(f"{folder}/{text}")
     if "paths" in options:
         start = base if base is not None else folder
         given = table(options["paths"])
         paths = {
-            name: tuple(normal(f"{start}/{target}") for target in texts(to)) for name, to in given.items()
+            name: tuple(normalize_path(f"{start}/{target}") for target in texts(to))
+            for name, to in given.items()
         }
     return Aliases(folder, base, paths)
+
+
+_FOLDERS = ("modulePaths", "moduleDirectories", "roots")
+_ROOT = "<rootDir>"
+_REST = r"(?P<rest>\((?:\.[*+]\??|\[\^/\]\+)\))"
+_MAPPED = re.compile(
+    rf"\^?(?:\((?:\?:)?(?P<either>[\w@~/|-]+)\))?(?P<name>(?:[\w@~#/-]|\\[./@$-])*){_REST}?(?P<end>\$?)\Z"
+)
+_LONGEST = 500
+_MOST = 1_000
+
+
+def read_jest(snapshot: Snapshot, packages: Mapping[str, Package]) -> dict[str, list[Aliases]]:
+    """Return the aliases in jest settings by folder."""
+    found: dict[str, list[Aliases]] = {}
+    for folder, package in packages.items():
+        prefix = f"{folder}/" if folder else ""
+        other = read_json(read_text(snapshot, f"{prefix}jest.config.json"))
+        for settings in (table(package.manifest.get("jest")), other):
+            for one in (settings, *map(table, items(settings.get("projects"))[:_MOST])):
+                found.setdefault(folder, []).extend(_aliases(folder, one))
+    return {folder: aliases for folder, aliases in found.items() if aliases}
+
+
+def _aliases(folder: str, settings: Table) -> Iterator[Aliases]:
+    root = normalize_path(f"{folder}/{next(iter(texts(settings.get('rootDir'))), '.')}")
+    mapped = table(settings.get("moduleNameMapper"))
+    paths: dict[str, tuple[str, ...]] = {}
+    for pattern, targets in list(mapped.items())[:_MOST]:
+        places = [target for target in texts(targets) if _is_own(target)]
+        for name, group, rest in _names(pattern) if places else ():
+            paths[name] = tuple(_filled(root, place, group, rest) for place in places)
+    if paths:
+        yield Aliases(folder, None, paths)
+    for name in _FOLDERS:
+        for place in texts(settings.get(name))[:_MOST]:
+            if "node_modules" not in place.split("/"):
+                yield Aliases(folder, _placed(root, place))
+
+
+def _is_own(target: str) -> bool:
+    """Return whether a mapping target is a project path and not a package, as in `"^uuid$": "uuid"`."""
+    return target.startswith((_ROOT, ".", "/")) and "node_modules" not in target.split("/")
+
+
+def _names(pattern: str) -> Iterator[tuple[str, str, int]]:
+    """Convert a jest pattern to tsconfig patterns, each with the first group's text and the number of the last group."""
+    match = _MAPPED.match(pattern) if len(pattern) <= _LONGEST else None
+    if match is None or not (match["either"] or match["name"]):
+        return
+    tail = "*" if match["rest"] or not match["end"] else ""
+    is_counted = match["either"] is not None and not pattern.lstrip("^").startswith("(?:")
+    for first in (match["either"] or "").split("|"):
+        name = first + match["name"].replace("\\", "")
+        if name:
+            yield name + tail, first if is_counted else "", 1 + is_counted
+
+
+def _filled(root: str, target: str, group: str, rest: int) -> str:
+    """Convert a jest target such as `<rootDir>/src/$1` to a path with a star."""
+    if rest > 1:
+        target = target.replace("$1", group)
+    return _placed(root, target.replace(f"${rest}", "*"))
+
+
+def _placed(root: str, place: str) -> str:
+    return normalize_path(f"{root}/{place.removeprefix(_ROOT)}")

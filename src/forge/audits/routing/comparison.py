@@ -1,16 +1,16 @@
-"""Compares the routes a project promises with those its code has, both ways, and claims only what is certain."""
+"""Compare documented routes with those in the code, and report only certain differences."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from forge.audits.facts.route_facts import UNKNOWN
-from forge.audits.routing.joining import Routing, Served, Unmounted
-from forge.audits.routing.paths import is_anything, is_below, joined_path, may_be, normal_paths
+from forge.audits.facts.models import UNKNOWN
+from forge.audits.routing.route_paths import is_anything, is_below, joined_path, may_be, normal_paths
+from forge.audits.routing.route_table import Routing, ServedRoute, Unmounted
 from forge.audits.routing.specs import ANY, Spec, SpecRoute
 
 _IMPLIED = ("HEAD", "OPTIONS")
-"""Answered by frameworks for whoever answers GET: nobody has to write them down, on either side."""
+"""Methods that frameworks answer for every GET route."""
 
 
 class Cover(Enum):
@@ -23,19 +23,19 @@ class Cover(Enum):
 class Missing:
     route: SpecRoute
     is_certain: bool
-    """False: something that could not be resolved may serve it."""
+    """False if unresolved code may serve it."""
     methods: tuple[str, ...]
-    """What the code does answer at that path."""
+    """The methods that the code handles at that path."""
     unmounted: Unmounted | None
-    """The router that has it, and that nothing mounts."""
+    """The unmounted router that has the route."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     missing: tuple[Missing, ...]
-    undocumented: tuple[Served, ...]
+    undocumented: tuple[ServedRoute, ...]
     unresolved: int
-    """Routes of the code of which some part of the path is unknown."""
+    """The number of routes with unknown parts."""
 
 
 def compare(spec: Spec, routing: Routing) -> Comparison:
@@ -56,7 +56,7 @@ class _Comparison:
 
     def make(self) -> Comparison:
         missing = [self._missing(promise, cover) for promise, cover in self._uncovered()]
-        undocumented: dict[tuple[str, str], Served] = {}
+        undocumented: dict[tuple[str, str], ServedRoute] = {}
         for route in self._routing.routes:
             if not route.is_hidden and not self._is_documented(route):
                 undocumented.setdefault((route.method, route.path), route)
@@ -86,7 +86,7 @@ class _Comparison:
             return bool(methods)
         if (method in _IMPLIED and "GET" in methods) or (method == "OPTIONS" and methods):
             return True
-        # A WebSocket begins as a GET, and OpenAPI can say no more of it than that.
+        # A WebSocket starts as a GET request, and OpenAPI cannot describe it otherwise.
         return method in methods or (method == "GET" and self._spec.is_openapi and "WEBSOCKET" in methods)
 
     def _missing(self, promise: SpecRoute, cover: Cover) -> Missing:
@@ -104,7 +104,7 @@ class _Comparison:
             for path in paths
         )
 
-    def _is_documented(self, route: Served) -> bool:
+    def _is_documented(self, route: ServedRoute) -> bool:
         if is_anything(route.path) or (route.method == "WEBSOCKET" and self._spec.is_openapi):
             return True
         if UNKNOWN not in route.path:
@@ -118,5 +118,5 @@ def _is_promised(method: str, promised: set[str]) -> bool:
 
 
 def is_static(path: str) -> bool:
-    """Files, not routes: no code declares them one by one."""
+    """Return whether a path is for static files, which code does not declare."""
     return path == "/static" or path.startswith("/static/")

@@ -1,4 +1,4 @@
-"""The routes a project promises: `physics.yaml`, OpenAPI 3 or Swagger 2, read into (method, path, line)."""
+"""Read the documented routes from `physics.yaml`, OpenAPI 3 or Swagger 2."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,14 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from forge.audits.imports.documents import Piece, Shape, Unreadable, read_json, read_text, read_yaml
+from forge.audits.files.document_tree import (
+    DocumentNode,
+    Shape,
+    UnreadableDocument,
+    read_json,
+    read_text,
+    read_yaml,
+)
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace", "websocket")
 ANY = "ANY"
@@ -14,7 +21,7 @@ ANY = "ANY"
 
 class SpecRoute(Struct, frozen=True, array_like=True):
     method: str
-    """Upper case; "ANY" where the document names a path and not its methods."""
+    """Upper case; "ANY" for a path without methods."""
     path: str
     line: int | None
 
@@ -22,19 +29,19 @@ class SpecRoute(Struct, frozen=True, array_like=True):
 class Spec(Struct, frozen=True, array_like=True):
     routes: tuple[SpecRoute, ...] = ()
     bases: tuple[str, ...] = ()
-    """Prefixes that paths may have in the code besides none: of `servers` and `basePath`."""
+    """Prefixes from `servers` and `basePath` that paths may have in the code."""
     is_openapi: bool = False
-    """Which has no word for WebSockets."""
+    """Whether it is OpenAPI, which cannot describe WebSockets."""
     problem: str | None = None
-    """Why it cannot be read; there are no routes then."""
+    """Why it cannot be read."""
     problem_line: int | None = None
 
 
 @dataclass(frozen=True)
 class SpecReader:
-    """An analyzer: what a document says depends on nothing but its bytes."""
+    """The analyzer of route documents."""
 
-    key: str = "spec/1"
+    key: str = "spec/2"  # increase when results or problem texts change
     result: type[Spec] = Spec
 
     def __call__(self, suffix: str, data: bytes) -> Spec:
@@ -45,48 +52,48 @@ class SpecReader:
             placed = _with_lines(routes, text) if suffix == ".json" else routes
             is_openapi = any(root.get(name) is not None for name in ("openapi", "swagger"))
             return Spec(tuple(placed), _bases(root), is_openapi)
-        except Unreadable as error:
+        except UnreadableDocument as error:
             return Spec(problem=error.problem, problem_line=error.line)
 
     def unreadable(self) -> Spec:
-        """Of a document that takes more than any may."""
-        return Spec(problem="reading it takes too much")
+        """Return the result for a document that crashes or stalls the reader."""
+        return Spec(problem="it takes too long to read")
 
 
 SPECS = SpecReader()
 
 
-def _routes(root: Piece) -> list[SpecRoute]:
+def _routes(root: DocumentNode) -> list[SpecRoute]:
     if root.shape is not Shape.MAPPING:
-        raise Unreadable(
-            f"it is {'empty' if root.is_empty else root.shape.value}, and should be a mapping", root.line
+        raise UnreadableDocument(
+            f"it is {'empty' if root.is_empty else root.shape.value} instead of a mapping", root.line
         )
     paths = root.get("paths")
     if paths is None:
-        raise Unreadable("it has no `paths`", root.line)
+        raise UnreadableDocument("it has no `paths`", root.line)
     if paths.is_empty:
         return []
     if paths.shape is not Shape.MAPPING:
-        raise Unreadable(f"`paths` is {paths.shape.value}, and should be a mapping", paths.line)
+        raise UnreadableDocument(f"`paths` is {paths.shape.value} instead of a mapping", paths.line)
     return [
         route for path, item in paths.pairs() if not path.text.startswith("x-") for route in _of(path, item)
     ]
 
 
-def _of(path: Piece, item: Piece) -> list[SpecRoute]:
+def _of(path: DocumentNode, item: DocumentNode) -> list[SpecRoute]:
     if path.shape is not Shape.SCALAR or not path.text.startswith("/"):
-        raise Unreadable(f"{path.text!r} is no path: it does not begin with /", path.line)
+        raise UnreadableDocument(f"{path.text!r} is not a path: it does not start with /", path.line)
     pairs = item.pairs()
     if item.is_empty or any(key.text == "$ref" for key, _ in pairs):
         return [SpecRoute(ANY, path.text, path.line)]
     found = [SpecRoute(k.text.upper(), path.text, k.line) for k, _ in pairs if k.text.lower() in METHODS]
     if not found:
-        raise Unreadable(f"{path.text} has no method below it ({', '.join(METHODS)})", path.line)
+        raise UnreadableDocument(f"{path.text} has no method ({', '.join(METHODS)})", path.line)
     return found
 
 
 def _with_lines(routes: list[SpecRoute], text: str) -> list[SpecRoute]:
-    """JSON has no marks: the key of the path after `paths`, then the key of the method after that."""
+    """Add lines to JSON routes by searching the keys of path and method in the text."""
     placed: list[SpecRoute] = []
     start = max(text.find('"paths"'), 0)
     line, counted = 1, 0
@@ -104,7 +111,7 @@ def _with_lines(routes: list[SpecRoute], text: str) -> list[SpecRoute]:
     return placed
 
 
-def _bases(root: Piece) -> tuple[str, ...]:
+def _bases(root: DocumentNode) -> tuple[str, ...]:
     base = root.get("basePath")
     servers = root.get("servers")
     urls = [base] if base is not None else []

@@ -1,1 +1,1 @@
-"""Finding credentials in lines of text: what they look like, and what only looks like one."""
+"""Find credentials in text."""

@@ -1,4 +1,4 @@
-"""How random a text looks: a generated key surprises at every character, a name or a word does not."""
+"""Measure how random a text is: generated keys have unlikely pairs of characters, words and names do not."""
 
 from collections import Counter
 from itertools import pairwise
@@ -35,8 +35,8 @@ _SURPRISE = (
     "5555559999996789998899999912",
     "4534546647754554744456699954",
 )
-"""Bits of surprise, rounded, at meeting the column after the row: letters, a digit, anything else. Counted in the names
-and words of some dozen thousand files of code and prose."""
+"""Rounded surprisal in bits of each symbol (column) after another (row): letters, digits, anything else. Measured on names
+and words in code and prose."""
 
 
 def _rows() -> dict[int, dict[int, int]]:
@@ -58,7 +58,7 @@ _TABLE = _rows()
 
 
 def entropy(text: bytes) -> float:
-    """Shannon's: bits per character, from how often each occurs."""
+    """Return the Shannon entropy in bits per character."""
     if not text:
         return 0.0
     size = len(text)
@@ -66,7 +66,7 @@ def entropy(text: bytes) -> float:
 
 
 def surprise(text: bytes) -> float:
-    """Bits per pair of neighbours: about 3.5 for words and names, 5 and more for what was generated."""
+    """Return the mean surprisal per character pair: about 3.5 for words, 5 and more for generated text."""
     if len(text) < 2:
         return 0.0
     return sum(_TABLE[a][b] for a, b in pairwise(text)) / (len(text) - 1)

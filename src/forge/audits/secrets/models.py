@@ -1,60 +1,60 @@
-"""What a kind of secret is, and where one was found."""
+"""The types of secret rules and hits."""
 
 from dataclasses import dataclass
 from enum import IntEnum
 
 
 class Rank(IntEnum):
-    """Of two rules that see the same characters the higher one speaks: it knows more."""
+    """The precedence of rules that match the same characters."""
 
     GENERIC = 0
     STRUCTURE = 1
-    """A place where secrets are: a URL with a password, an authorization header."""
+    """Found in a place for secrets, such as a URL with a password or an authorization header."""
     VENDOR = 2
-    """A name in front of it says whose it is."""
+    """Identified by the vendor's name before it."""
     TOKEN = 3
-    """Its own shape says whose it is."""
+    """Identified by its own format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     id: str
     kind: str
-    """What a person calls it: "GitHub token"."""
+    """The display name, such as "GitHub token"."""
     pattern: str
-    """RE2. The first group is the secret."""
+    """An RE2 expression whose first group is the secret."""
     starts: tuple[str, ...]
-    """Every match contains one of these, in this case: what is looked for first."""
+    """Every match contains one of these; they are searched first."""
     samples: tuple[str, ...]
-    """Lines in the language of `shapes.py` with such a secret in them. Whole tokens are never written down."""
+    """Example lines as shapes (see `shapes.py`), so that the source contains no complete token."""
     lead: str = ""
-    """A cheaper pattern for a part of every match; the starts, where nothing better is given."""
+    """A cheap pattern for a part of every match; defaults to `starts`."""
     rank: Rank = Rank.TOKEN
     floor: float = 2.5
-    """Bits per character below which it is a placeholder."""
+    """Minimum entropy in bits per character; below it is a placeholder."""
     surprise: float = 0.0
-    """Bits per pair of neighbours below which it is a name."""
+    """Minimum surprisal per character pair; below it is a name."""
     is_bounded: bool = False
-    """Nothing that is a letter or digit may stand before the lead."""
+    """Whether no letter or digit may precede the lead."""
     harmless: tuple[str, ...] = ()
-    """Lines, in the same language, that look like one and are none."""
+    """Example lines, as shapes, that must not match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """Secrets without a shape of their own: only the name they are given tells what they are."""
+    """A vendor whose secrets have no specific format and are identified by their name."""
 
     id: str
     kind: str
     words: tuple[str, ...]
-    """One of them is part of the name, in lower case and without `_`, `-` and `.`."""
+    """The name contains one of these, in lower case and without `_`, `-` and `.`."""
     shapes: tuple[str, ...]
-    """What the value looks like, in the language of `shapes.py`."""
+    """The formats of the value, as shapes (see `shapes.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A secret within one text."""
+    """The position of a secret in a text."""
 
     rule: str
     kind: str

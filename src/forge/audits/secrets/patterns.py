@@ -1,4 +1,4 @@
-"""Patterns over bytes, whatever they encode: RE2 in Latin-1, so that no byte is broken and no input is slow."""
+"""Compile RE2 patterns for arbitrary bytes (as Latin-1), with linear matching time."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -25,7 +25,7 @@ class Pattern(Protocol):
 
 @cache
 def compiled(expression: str) -> Pattern:
-    """Made on first use, and kept: most rules are never needed."""
+    """Compile a pattern on first use, as most rules are never needed."""
     options = _engine.Options()
     options.encoding = _engine.Options.Encoding.LATIN1
     options.max_mem = _MEMORY

@@ -1,4 +1,4 @@
-"""What stands where a secret would: examples, templates, names of variables, the same character again and again."""
+"""Recognize values that are not secrets: examples, templates, variable names, repeated characters."""
 
 import hashlib
 from itertools import pairwise
@@ -13,7 +13,7 @@ _STAND_INS = (
 )
 _SHORT_STAND_INS = "sample|dummy|foobar|lorem|xxxx"
 _LONG = 200
-"""In longer texts a short word may stand by chance."""
+"""In longer texts a short word may occur by chance."""
 _WORD = 4.5
 _COMMON = (
     r"(?i)(?:my|the|some|super|a|db|new|old|bad|wrong|plain)?[_-]?(?:pass(?:w(?:or)?d)?|pwd?|secret|user(?:name)?|admin|root|guest"
@@ -44,46 +44,46 @@ _PUBLISHED = frozenset(
         "ea9bdfd02c0c412c",
     }
 )
-"""By their hashes, so that no scanner finds them here."""
+"""Hashes of published example secrets, so that scanners do not find them here."""
 _SEQUENCE = "(?i)12345678|abcdefg|qwerty"
 
 
 def is_stand_in(value: bytes) -> bool:
-    """Somebody meant it to be replaced, even if the shape is right."""
+    """Return whether a value is a placeholder, even if its format is right."""
     if len(value) > _LONG:
         return _is_monotonous(value)
     return _has_stand_in(value) or _is_monotonous(value)
 
 
 def _has_stand_in(value: bytes) -> bool:
-    """Short words only in one case throughout: in mixed letters one may stand by chance."""
+    """Return whether a value contains a placeholder word. Short words must be in one case, as they occur by chance."""
     short = compiled(f"{_SHORT_STAND_INS}|{_SHORT_STAND_INS.upper()}")
     return compiled(_STAND_INS).search(value) is not None or short.search(value) is not None
 
 
 def is_common(password: bytes) -> bool:
-    """Nobody protects anything with it."""
+    """Return whether a password is a common word."""
     is_word = password.isalpha() and password.islower() and surprise(password) < _WORD
     return is_word or compiled(_COMMON).fullmatch(password) is not None
 
 
 def is_published(value: bytes) -> bool:
-    """An example of a standard (OAuth, HTTP, WebSocket), copied into half the libraries there are."""
+    """Return whether a value is a published example of a standard (OAuth, HTTP, WebSocket)."""
     return hashlib.sha256(value).hexdigest()[:16] in _PUBLISHED
 
 
 def is_template(value: bytes) -> bool:
-    """It is filled in later: `${TOKEN}`, `{{ token }}`, `<token>`, `%(token)s`."""
+    """Return whether a value is a template: `${TOKEN}`, `{{ token }}`, `<token>`, `%(token)s`."""
     return compiled(_TEMPLATE).search(value) is not None
 
 
 def is_sequence(value: bytes) -> bool:
-    """Typed along the keyboard, or a list of characters to choose from."""
+    """Return whether a value contains a keyboard or alphabet sequence."""
     return compiled(_SEQUENCE).search(value) is not None
 
 
 def _is_monotonous(value: bytes) -> bool:
-    """Less than a handful of different characters, or one of them six times in a row."""
+    """Return whether a value has few different characters or one repeated more than six times."""
     if len(value) > _LONG:
         return False
     if len(value) >= 12 and len(set(value)) <= 5:

@@ -1,7 +1,7 @@
-"""A small language for the shapes of tokens, from which both the pattern and examples of it are made.
+"""Shapes: a small language for token formats, which gives both patterns and examples.
 
-`gh<p|o>_<a36>` is `ghp_` or `gho_` and 36 letters or digits. So a rule is one readable line, and no file of ours
-holds a complete token that another scanner would find.
+`gh<p|o>_<a36>` is `ghp_` or `gho_` and 36 letters or digits. A rule is one readable line, and the source contains no
+complete token that a scanner would find.
 """
 
 import random
@@ -28,7 +28,7 @@ _PART = re.compile(r"<([a-zA-Z])(\d+)(?:-(\d+)|(\+))?>|<([^<>]*\|[^<>]*)>|([^<]+
 _LEAD = 12
 _FAR = 10_000
 _MAX_MORE = 20
-"""How much longer than it must be an example gets."""
+"""The maximum of characters above the minimum in an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Letters:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`<live|test>`, and a fixed text where there is but one."""
+    """`<live|test>`, or a fixed text as the only choice."""
 
     words: tuple[str, ...]
 
@@ -51,18 +51,18 @@ Part = Letters | Choice
 
 
 def pattern_of(shape: str) -> str:
-    """As a regular expression without groups."""
+    """Convert a shape to a regular expression without groups."""
     return "".join(_pattern(part) for part in _parts(shape))
 
 
 def sample_of(shape: str, seed: int) -> str:
-    """One text of this shape; the same for the same seed."""
+    """Return an example of the shape, deterministic for a seed."""
     chance = random.Random(f"{shape} {seed}")  # noqa: S311 (examples, not keys)
     return "".join(_sample(part, chance) for part in _parts(shape))
 
 
 def starts_of(shape: str) -> tuple[str, ...]:
-    """The fixed texts it may begin with."""
+    """Return the fixed texts a shape may start with."""
     choices: list[tuple[str, ...]] = []
     for part in _parts(shape):
         if isinstance(part, Letters):
@@ -72,7 +72,7 @@ def starts_of(shape: str) -> tuple[str, ...]:
 
 
 def lead_of(shape: str) -> str:
-    """A pattern of its beginning, just long enough to be rare."""
+    """Return a pattern for the beginning of a shape, just long enough to be rare."""
     text = ""
     for part in _parts(shape):
         text += _pattern(

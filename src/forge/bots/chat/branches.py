@@ -1,18 +1,19 @@
-"""A conversation is a tree, and people see one branch of it: from its first message down to the head."""
+"""Read branches of a conversation. Messages form a tree; a branch is a path from the first message to the head."""
 
 from collections.abc import Sequence
 
 from forge.bots.chat import store
-from forge.bots.chat.models import Message, MessageStatus, Session, Summary, Turn
-from forge.bots.chat.store import MessageRow, Place, SessionRow, Tally
-from forge.store.engine import Tx
+from forge.bots.chat.models import Message, Session, Summary, Turn
+from forge.bots.chat.store import MessageRow, SessionRow, SessionTotals, TreeNode
+from forge.bots.models import MessageStatus
+from forge.store.database import Tx
 
 
 def session_stream(session_id: str) -> str:
     return f"session:{session_id}"
 
 
-def shown(row: MessageRow, siblings: Sequence[str] = ()) -> Message:
+def to_message(row: MessageRow, siblings: Sequence[str] = ()) -> Message:
     return Message(
         id=row.id,
         session_id=row.session_id,
@@ -28,7 +29,7 @@ def shown(row: MessageRow, siblings: Sequence[str] = ()) -> Message:
     )
 
 
-def shown_session(row: SessionRow, tally: Tally) -> Session:
+def to_session(row: SessionRow, tally: SessionTotals) -> Session:
     return Session(
         id=row.id,
         bot_id=row.bot_id,
@@ -44,47 +45,49 @@ def shown_session(row: SessionRow, tally: Tally) -> Session:
 
 
 async def read_session(tx: Tx, row: SessionRow) -> Session:
-    return shown_session(row, (await store.count_sessions(tx, [row.id])).get(row.id, Tally()))
+    return to_session(row, (await store.count_sessions(tx, [row.id])).get(row.id, SessionTotals()))
 
 
 async def read_branch(tx: Tx, row: SessionRow) -> list[Message]:
-    """The branch that is shown, each message with those that stand in its place."""
+    """Return the branch that is shown, each message with its siblings."""
     rows = await store.list_branch(tx, row.id, row.head_id)
-    beside = siblings_of(await store.list_places(tx, row.id))
-    return [shown(one, beside.get((one.parent_id, one.role.value), ())) for one in rows]
+    beside = siblings_of(await store.list_tree(tx, row.id))
+    return [to_message(one, beside.get((one.parent_id, one.role.value), ())) for one in rows]
 
 
 async def read_turn(tx: Tx, session: SessionRow, question: MessageRow, answer: MessageRow) -> Turn:
-    """All three in one look at the tree."""
-    places = await store.list_places(tx, session.id)
+    """Return session, question and answer with a single query of the tree."""
+    places = await store.list_tree(tx, session.id)
     beside = siblings_of(places)
-    messages = [shown(one, beside.get((one.parent_id, one.role.value), ())) for one in (question, answer)]
-    return Turn(session=shown_session(session, tally_of(places)), question=messages[0], answer=messages[1])
+    messages = [
+        to_message(one, beside.get((one.parent_id, one.role.value), ())) for one in (question, answer)
+    ]
+    return Turn(session=to_session(session, totals_of(places)), question=messages[0], answer=messages[1])
 
 
 async def read_message(tx: Tx, row: MessageRow) -> Message:
-    beside = siblings_of(await store.list_places(tx, row.session_id))
-    return shown(row, beside.get((row.parent_id, row.role.value), ()))
+    beside = siblings_of(await store.list_tree(tx, row.session_id))
+    return to_message(row, beside.get((row.parent_id, row.role.value), ()))
 
 
-def siblings_of(places: Sequence[Place]) -> dict[tuple[str | None, str], list[str]]:
-    """Messages of one speaker below one parent, the oldest first."""
+def siblings_of(places: Sequence[TreeNode]) -> dict[tuple[str | None, str], list[str]]:
+    """Group message ids by parent and role, oldest first."""
     found: dict[tuple[str | None, str], list[str]] = {}
     for place in places:
         found.setdefault((place.parent_id, place.role.value), []).append(place.id)
     return found
 
 
-def tally_of(places: Sequence[Place]) -> Tally:
-    return Tally(
+def totals_of(places: Sequence[TreeNode]) -> SessionTotals:
+    return SessionTotals(
         messages=len(places),
         cost_micros=sum(place.cost_micros for place in places),
         answering=sum(place.status is MessageStatus.WRITING for place in places),
     )
 
 
-def newest_leaf(places: Sequence[Place], message_id: str) -> str:
-    """The end of the branch that goes through a message, always along the newest."""
+def newest_leaf(places: Sequence[TreeNode], message_id: str) -> str:
+    """Return the leaf below a message, following the newest child."""
     children: dict[str, str] = {}
     for place in places:  # the oldest first, so the newest stays
         if place.parent_id is not None:
@@ -95,7 +98,7 @@ def newest_leaf(places: Sequence[Place], message_id: str) -> str:
 
 
 async def find_summary(tx: Tx, session_id: str, branch: Sequence[MessageRow]) -> Summary | None:
-    """The one that covers most of this branch, and nothing beside it."""
+    """Return the summary that covers most of a branch."""
     places = {row.id: place for place, row in enumerate(branch)}
     fitting = [one for one in await store.list_summaries(tx, session_id) if one.upto_id in places]
     return max(fitting, key=lambda one: places[one.upto_id], default=None)

@@ -7,14 +7,13 @@ from contextlib import contextmanager
 
 import click
 
-from forge.bots.chat.choice import find_session, latest_sessions
-from forge.bots.chat.models import Message, MessageStatus, Session
+from forge.bots.chat.lookup import find_session, latest_sessions
+from forge.bots.chat.models import Message, Session
 from forge.bots.chat.prompting import Prompting
 from forge.bots.chat.show import LiveView, NoView, PlainView, View, print_end
-from forge.bots.chat.stage import Stage
-from forge.bots.chat.talk import Talk
-from forge.bots.choice import find_bot
-from forge.bots.models import BotView
+from forge.bots.chat.talk import ChatView, Talk
+from forge.bots.lookup import find_bot
+from forge.bots.models import BotView, MessageStatus
 from forge.errors import Invalid
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
@@ -54,7 +53,7 @@ def chat(
         talk = Talk(client, found, lambda: _view(as_json=as_json))
         chosen = _choose(client, found, session, is_last=which == "last")
         if asked is None:
-            Prompting(Stage(talk, console(), is_quiet=quiet)).go_on(chosen)
+            Prompting(ChatView(talk, console(), is_quiet=quiet)).go_on(chosen)
         else:
             with _reader_may_leave(ctx):
                 answer = _ask_once(talk, chosen, asked)

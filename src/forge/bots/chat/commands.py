@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from forge.bots.chat.choice import find_session, latest_sessions
-from forge.bots.chat.export_file import fetch_export, save_export
+from forge.bots.chat.lookup import fetch_export, find_session, latest_sessions, save_export
 from forge.bots.chat.models import Session
 from forge.bots.chat.show import FAINT, sessions_table
-from forge.bots.chat.stage import Stage
+from forge.bots.chat.talk import ChatView
 from forge.bots.memory.models import Memory
 from forge.bots.models import BotView
 from forge.errors import Invalid
@@ -47,10 +46,10 @@ class Leave(Exception):
 
 
 class Commands:
-    def __init__(self, stage: Stage, read: ReadLine) -> None:
-        self._stage = stage
-        self._talk = stage.talk
-        self._out = stage.out
+    def __init__(self, view: ChatView, read: ReadLine) -> None:
+        self._view = view
+        self._talk = view.talk
+        self._out = view.out
         self._read = read
         self._sessions: list[Session] = []
         self._memories: list[Memory] = []
@@ -83,16 +82,16 @@ class Commands:
     def _help(self, _: str) -> None:
         self._out.print(key_values(HELP))
         for hint in HINTS:
-            self._stage.say(hint)
+            self._view.say(hint)
 
     def _new(self, _: str) -> None:
-        self._stage.enter(None)
-        self._stage.say("A new conversation begins with what you say next.")
+        self._view.enter(None)
+        self._view.say("A new conversation begins with what you say next.")
 
     def _list_sessions(self, _: str) -> None:
         self._sessions = latest_sessions(self._talk.client, self._talk.bot, LISTED)
         if not self._sessions:
-            self._stage.say("There are no conversations yet.")
+            self._view.say("There are no conversations yet.")
             return
         current = self._talk.session.id if self._talk.session else None
         self._out.print(sessions_table(self._sessions, current=current, is_numbered=True))
@@ -101,36 +100,36 @@ class Commands:
         if not self._sessions:
             self._sessions = latest_sessions(self._talk.client, self._talk.bot, LISTED)
         chosen = _numbered(self._sessions, given)
-        self._stage.enter(chosen or find_session(self._talk.client, self._talk.bot, given))
+        self._view.enter(chosen or find_session(self._talk.client, self._talk.bot, given))
 
     def _title(self, title: str) -> None:
         session = self._session()
         if not title:
-            self._stage.say(session.title)
+            self._view.say(session.title)
             return
         named = self._talk.client.patch(f"/sessions/{session.id}", Session, {"title": title})
         self._talk.session = named
-        self._stage.say(f"It is called {named.title}.")
+        self._view.say(f"It is called {named.title}.")
 
     def _retry(self, _: str) -> None:
-        self._stage.ended(self._talk.retry())
+        self._view.ended(self._talk.retry())
 
     def _edit(self, text: str) -> None:
         text = text or self._read(self._talk.last_question().text)
         if text.strip():
-            self._stage.ended(self._talk.edit(text))
+            self._view.ended(self._talk.edit(text))
 
     def _resume(self, _: str) -> None:
-        self._stage.ended(self._talk.resume())
+        self._view.ended(self._talk.resume())
 
     def _stop(self, _: str) -> None:
-        self._stage.ended(self._talk.stop())
+        self._view.ended(self._talk.stop())
 
     def _list_memories(self, _: str) -> None:
         path = f"/bots/{self._talk.bot.slug}/memories"
         self._memories = list(self._talk.client.pages(path, Memory, LISTED))
         if not self._memories:
-            self._stage.say("It remembers nothing yet.")
+            self._view.say("It remembers nothing yet.")
             return
         rows = table("#", "FACT", "CATEGORY", wrapped={"FACT"})
         for number, memory in enumerate(self._memories, start=1):
@@ -141,7 +140,7 @@ class Commands:
         if not fact:
             raise Invalid("There is nothing to remember.", hint="/remember FACT")
         made = self._talk.client.post(f"/bots/{self._talk.bot.slug}/memories", Memory, {"fact": fact})
-        self._stage.say(f"Remembered: {made.fact}")
+        self._view.say(f"Remembered: {made.fact}")
 
     def _forget(self, given: str) -> None:
         memory = _numbered(self._memories, given)
@@ -149,7 +148,7 @@ class Commands:
             raise Invalid("There is no such number.", hint="/memories lists them.")
         self._talk.client.delete(f"/bots/{self._talk.bot.slug}/memories/{memory.id}", Memory)
         self._memories.remove(memory)
-        self._stage.say(f"Forgotten: {memory.fact}")
+        self._view.say(f"Forgotten: {memory.fact}")
 
     def _model(self, _: str) -> None:
         bot = self._talk.client.get(f"/bots/{self._talk.bot.slug}", BotView)
@@ -167,7 +166,7 @@ class Commands:
             raise Invalid("Where should it go?", hint="/export FILE")
         path = Path(given).expanduser()
         save_export(path, fetch_export(self._talk.client, session.id, as_json=path.suffix == ".json"))
-        self._stage.say(f"Saved as {path}.")
+        self._view.say(f"Saved as {path}.")
 
     def _clear(self, _: str) -> None:
         self._out.clear()

@@ -5,11 +5,12 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from forge.bots.chat.models import ChatAnswered, ChatDelta, ChatSkillUsed, Message, MessageStatus, SkillUse
+from forge.bots.chat.models import ChatAnswered, ChatDelta, ChatSkillUsed, Message, SkillUse
+from forge.bots.models import MessageStatus
 from forge.errors import ForgeError, NotFound, Unavailable
 from forge.events.models import Event
 from forge.terminal.client import Client
-from forge.terminal.follow import RawEvent
+from forge.terminal.follower import RawEvent
 
 ASK_AGAIN_S = 1.0
 """A piece was missed: the server keeps what there is of an answer about as often."""
@@ -72,7 +73,7 @@ class Line:
     def _open(self) -> Generator[Event]:
         if self._events is None:
             stream = f"session:{self._session_id}"
-            self._events = self._client.follow(stream, Event, on_lost=self._lost, on_whisper=self._heard)
+            self._events = self._client.follow(stream, Event, on_lost=self._lost, on_ephemeral=self._heard)
         return self._events
 
     def _used(self, told: ChatSkillUsed) -> None:

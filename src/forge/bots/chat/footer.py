@@ -1,14 +1,14 @@
-"""The line below an answer: what it was made with, and what it took."""
+"""The line below an answer: model, tokens, cost and time. Used by the terminal and by exports."""
 
 from datetime import timedelta
 
 from forge.bots.chat.models import AnswerFacts, Message, MessageStatus
-from forge.llm.dollars import dollars
+from forge.llm.models import dollars
 from forge.terminal.text import duration
 
 
 def footer(message: Message) -> str:
-    """`model · temperature · tokens · cost · time`, after how it ended if that was not by itself."""
+    """Return `model · temperature · tokens · cost · time`, after the status of an answer that is not complete."""
     if message.answer is None:
         return ""
     ended = [] if message.status is MessageStatus.DONE else [message.status.value]

@@ -1,4 +1,4 @@
-"""Conversations as people and clients see them, and the events they leave in `session:<id>`."""
+"""API models of conversations, and the events published on `session:<id>`."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -6,16 +6,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from forge.bots.models import MessageStatus
 from forge.events.models import EventData
 from forge.kernel.text import NO_NUL, NOT_BLANK
 from forge.llm.messages import StopReason
 from forge.llm.models import Usage
 from forge.runs.models import Problem
-
-MAX_MESSAGE = 100_000
-Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
-MessageText = Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE), NOT_BLANK, NO_NUL]
-Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 
 class Speaker(StrEnum):
@@ -23,23 +19,14 @@ class Speaker(StrEnum):
     ASSISTANT = "assistant"
 
 
-class MessageStatus(StrEnum):
-    DONE = "done"
-    WRITING = "writing"
-    STOPPED = "stopped"
-    """By a person; what was there is kept."""
-    INTERRUPTED = "interrupted"
-    """Its process died; what was there is kept, and it can be resumed."""
-    FAILED = "failed"
-    """The model could not be asked or gave no answer; `error` says why."""
-
-    @property
-    def can_resume(self) -> bool:
-        return self in (MessageStatus.STOPPED, MessageStatus.INTERRUPTED, MessageStatus.FAILED)
+MAX_MESSAGE = 100_000
+Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
+MessageText = Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE), NOT_BLANK, NO_NUL]
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 
 class Recalled(BaseModel):
-    """A memory that went along with a question."""
+    """A memory that was sent with a question."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,14 +39,14 @@ class UseState(StrEnum):
     DONE = "done"
     FAILED = "failed"
     STOPPED = "stopped"
-    """The answer ended first; what it was doing may have had its effect."""
+    """The answer ended before the skill did; side effects are possible."""
 
 
 UseKind = Literal["opened", "read", "ran"]
 
 
 class SkillUse(BaseModel):
-    """What a bot did with a skill for an answer."""
+    """One use of a skill in an answer."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -70,23 +57,23 @@ class SkillUse(BaseModel):
     """The file that was read."""
     state: UseState
     input: str = ""
-    """What it ran with: JSON, the beginning of it."""
+    """The input as JSON, truncated."""
     output: str = ""
-    """What came out, the beginning of it; or what went wrong."""
+    """The output or the error, truncated."""
     duration_ms: int | None = None
     started_at: datetime
 
 
 class AnswerFacts(BaseModel):
-    """What an answer was made with, and what it took. The values are those that were sent."""
+    """Parameters and costs of an answer. The parameters are those sent to the model."""
 
     model_config = ConfigDict(frozen=True)
 
     run_id: str
     model: str = ""
-    """`provider:model`; empty until one has answered."""
+    """`provider:model`; empty until a model has answered."""
     temperature: float | None
-    """None when its model takes none."""
+    """None if the model does not accept a temperature."""
     max_tokens: int
     soul_version: int
     usage: Usage = Usage()
@@ -96,7 +83,7 @@ class AnswerFacts(BaseModel):
     stop: StopReason | None = None
     recalled: list[Recalled] = []
     skills_used: list[SkillUse] = []
-    """In the order they began."""
+    """In the order they started."""
 
 
 class Message(BaseModel):
@@ -114,11 +101,11 @@ class Message(BaseModel):
     answer: AnswerFacts | None = None
     """For answers only."""
     siblings: list[str] = []
-    """This message and the others that stand in its place: edits of a question, other tries of an answer."""
+    """This message and its alternatives: edits of the question, or other answers."""
 
 
 class WorkflowOrigin(BaseModel):
-    """A step of a workflow began it."""
+    """The conversation was started by a workflow step."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -130,7 +117,7 @@ class WorkflowOrigin(BaseModel):
 
 
 class BotOrigin(BaseModel):
-    """A message of another bot began it."""
+    """The conversation was started by a message of another bot."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -139,7 +126,7 @@ class BotOrigin(BaseModel):
     slug: str
     name: str
     conversation_id: str
-    """Which messages it is about."""
+    """The conversation of bot messages it belongs to."""
 
 
 Origin = Annotated[WorkflowOrigin | BotOrigin, Field(discriminator="type")]
@@ -159,11 +146,11 @@ class Session(BaseModel):
     created_at: datetime
     updated_at: datetime
     origin: Origin | None = None
-    """Who began it; nothing when a person did."""
+    """What started it; null for a person."""
 
 
 class Summary(BaseModel):
-    """What stands for the beginning of a long conversation when a model is asked."""
+    """Summary sent to the model instead of the beginning of a long conversation."""
 
     text: str
     upto_id: str
@@ -173,23 +160,23 @@ class Summary(BaseModel):
 
 class SessionDetail(Session):
     summary: Summary | None = None
-    """Of the branch that is shown."""
+    """Summary of the branch that is shown."""
 
 
 class NewTurn(BaseModel):
-    """Say something to a bot."""
+    """Send a message to a bot."""
 
     model_config = ConfigDict(extra="forbid")
 
     text: MessageText
-    session_id: Id | None = Field(default=None, description="Without it a new conversation begins.")
+    session_id: Id | None = Field(default=None, description="Default: start a new conversation.")
     edits_id: Id | None = Field(
-        default=None, description="Say this instead of that message; the old branch is kept."
+        default=None, description="Replace this message by the text. The old branch is kept."
     )
 
 
 class Turn(BaseModel):
-    """A question was taken, and its answer is being written: follow `session:<id>`."""
+    """A question and its answer, which is being written: follow `session:<id>`."""
 
     session: Session
     question: Message
@@ -199,9 +186,7 @@ class Turn(BaseModel):
 class NewRetry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    message_id: Id | None = Field(
-        default=None, description="The answer to try again; the last one without it."
-    )
+    message_id: Id | None = Field(default=None, description="The answer to replace. Default: the last one.")
 
 
 class SessionChange(BaseModel):
@@ -212,19 +197,19 @@ class SessionChange(BaseModel):
 
 
 class SearchHit(BaseModel):
-    """A message that has the words."""
+    """A message that matches a search."""
 
     session_id: str
     session_title: str
     message_id: str
     role: Speaker
     excerpt: str
-    """The words are between ⟦ and ⟧."""
+    """Matching words are enclosed in ⟦ and ⟧."""
     created_at: datetime
 
 
 class ChatAsked(EventData):
-    """A question was taken; the answer is empty yet. Also a retry, with the old question."""
+    """A question was asked, or an answer is being retried; the answer is still empty."""
 
     type: ClassVar[str] = "chat.asked"
     question: Message
@@ -232,28 +217,28 @@ class ChatAsked(EventData):
 
 
 class ChatResumed(EventData):
-    """An unfinished answer is being written on."""
+    """An unfinished answer is being continued."""
 
     type: ClassVar[str] = "chat.resumed"
     answer: Message
 
 
 class ChatAnswered(EventData):
-    """An answer has ended, in whatever way: its status says how."""
+    """An answer ended: see its status."""
 
     type: ClassVar[str] = "chat.answered"
     answer: Message
 
 
 class ChatChanged(EventData):
-    """The title, or the branch that is shown, is another."""
+    """The title or the branch that is shown changed."""
 
     type: ClassVar[str] = "chat.changed"
     session: Session
 
 
 class ChatSkillUsed(EventData):
-    """A bot begins to use a skill for an answer, or is done with it: `use.state` says which."""
+    """A bot started or finished using a skill: see `use.state`."""
 
     type: ClassVar[str] = "chat.skill"
     message_id: str
@@ -261,7 +246,7 @@ class ChatSkillUsed(EventData):
 
 
 class ChatSummarised(EventData):
-    """The beginning of the conversation is now sent as a summary."""
+    """The beginning of the conversation was replaced by a summary."""
 
     type: ClassVar[str] = "chat.summarised"
     upto_id: str
@@ -271,21 +256,21 @@ class ChatSummarised(EventData):
 
 
 class ChatRemembered(EventData):
-    """Facts were taken into the bot's memory."""
+    """Facts were added to the bot's memory."""
 
     type: ClassVar[str] = "chat.remembered"
     facts: list[Recalled]
 
 
 class ChatDelta(EventData):
-    """A piece of an answer while it is written. Never stored; `chat.answered` has it whole."""
+    """A piece of an answer that is being written. Not stored; `chat.answered` has the whole text."""
 
     type: ClassVar[str] = "chat.delta"
     is_durable: ClassVar[bool] = False
     message_id: str
     kind: Literal["text", "thinking"]
     offset: int
-    """Characters of this kind that came before: who misses a piece can see it."""
+    """Number of characters of this kind sent before, to detect missing pieces."""
     text: str
 
 

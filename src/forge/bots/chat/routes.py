@@ -1,4 +1,4 @@
-"""The HTTP of conversations. Translates only; what happens in one is told in `session:<id>`."""
+"""HTTP routes for conversations. Their events are published on `session:<id>`."""
 
 from typing import Annotated, Literal
 
@@ -16,12 +16,11 @@ from forge.bots.chat.models import (
 )
 from forge.bots.chat.service import Chats
 from forge.bots.chat.sessions import Sessions
-from forge.bots.routes import BotRef
-from forge.bots.routes import Service as Bots
+from forge.bots.management.routes import BotRef
+from forge.bots.management.routes import Service as Bots
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.ids import Id
-from forge.http.paging import CursorParam, Limit
+from forge.http.parameters import CursorParam, Id, Limit
 
 router = APIRouter(prefix="/api/v1", tags=["chat"])
 
@@ -40,7 +39,7 @@ Talks = Annotated[Sessions, Depends(_sessions)]
 
 @router.post("/bots/{bot}/chat", status_code=status.HTTP_201_CREATED)
 async def chat(caller: Writer, bot: BotRef, body: NewTurn, bots: Bots, chats: Talk) -> Envelope[Turn]:
-    """Say something. The answer is written meanwhile: follow `session:<id>`, or read the messages later."""
+    """Send a message to a bot. The answer is written in the background: follow `session:<id>`, or list the messages later."""
     turn = await chats.ask(caller.account_id, await bots.find(caller.account_id, bot), body)
     return reply(turn, session=f"/api/v1/sessions/{turn.session.id}")
 
@@ -49,7 +48,7 @@ async def chat(caller: Writer, bot: BotRef, body: NewTurn, bots: Bots, chats: Ta
 async def list_sessions(
     caller: Reader, bot: BotRef, bots: Bots, sessions: Talks, cursor: CursorParam, limit: Limit = 50
 ) -> Envelope[list[Session]]:
-    """The conversations with a bot, the latest first."""
+    """List the conversations with a bot, latest first."""
     found = await bots.find(caller.account_id, bot)
     return reply_page(await sessions.find(found, cursor=cursor, limit=limit))
 
@@ -63,7 +62,7 @@ async def search_messages(
     q: Annotated[str, Query(min_length=1, max_length=200)],
     limit: Limit = 20,
 ) -> Envelope[list[SearchHit]]:
-    """Messages that have these words, in all conversations with a bot."""
+    """Search the messages of all conversations with a bot."""
     return reply(await sessions.search(await bots.find(caller.account_id, bot), q, limit=limit))
 
 
@@ -76,44 +75,44 @@ async def get_session(caller: Reader, session_id: Id, sessions: Talks) -> Envelo
 async def change_session(
     caller: Writer, session_id: Id, body: SessionChange, sessions: Talks
 ) -> Envelope[Session]:
-    """Give it a title, or show another branch."""
+    """Change the title, or the branch that is shown."""
     return reply(await sessions.change(caller.account_id, session_id, body))
 
 
 @router.delete("/sessions/{session_id}")
 async def delete_session(caller: Writer, session_id: Id, sessions: Talks) -> Envelope[Session]:
-    """For good. What the bot has taken into its memory stays there."""
+    """Delete a conversation permanently. Memories extracted from it are kept."""
     return reply(await sessions.delete(caller.account_id, session_id))
 
 
 @router.get("/sessions/{session_id}/messages")
 async def list_messages(caller: Reader, session_id: Id, sessions: Talks) -> Envelope[list[Message]]:
-    """The branch that is shown, from the first message to the last."""
+    """List the messages of the branch that is shown, oldest first."""
     return reply(await sessions.messages(caller.account_id, session_id))
 
 
 @router.post("/sessions/{session_id}/stop")
 async def stop_answer(caller: Writer, session_id: Id, chats: Talk) -> Envelope[Message]:
-    """Stop the answer that is being written; what is there is kept."""
+    """Stop the answer that is being written. The text written so far is kept."""
     return reply(await chats.stop(caller.account_id, session_id, by=caller.name))
 
 
 @router.post("/sessions/{session_id}/retry", status_code=status.HTTP_201_CREATED)
 async def retry_answer(caller: Writer, session_id: Id, body: NewRetry, chats: Talk) -> Envelope[Turn]:
-    """Another answer to the same question; the old one is kept beside it."""
+    """Generate another answer to the same question. The old answer is kept as a sibling."""
     return reply(await chats.retry(caller.account_id, session_id, body.message_id))
 
 
 @router.post("/sessions/{session_id}/resume", status_code=status.HTTP_201_CREATED)
 async def resume_answer(caller: Writer, session_id: Id, chats: Talk) -> Envelope[Turn]:
-    """Write on where the last answer was stopped or interrupted."""
+    """Continue the last answer where it was stopped or interrupted."""
     return reply(await chats.resume(caller.account_id, session_id))
 
 
 @router.post("/sessions/{session_id}/remember", status_code=status.HTTP_202_ACCEPTED)
 async def remember_session(caller: Writer, session_id: Id, chats: Talk, sessions: Talks) -> Envelope[Session]:
-    """Take facts from it into the bot's memory now, and not when it has been quiet for a while."""
-    await chats.remember(caller.account_id, session_id)
+    """Extract facts from a conversation now instead of when it has been idle."""
+    await chats.extract_facts(caller.account_id, session_id)
     return reply(await sessions.get(caller.account_id, session_id))
 
 
@@ -128,7 +127,7 @@ async def export_session(
     sessions: Talks,
     format: Annotated[Literal["markdown", "json"], Query()] = "markdown",
 ) -> Response:
-    """The branch that is shown, as a file."""
+    """Export the branch that is shown as a file."""
     text = await sessions.export(caller.account_id, session_id, markdown=format == "markdown")
     kind, ending = (
         ("text/markdown; charset=utf-8", "md") if format == "markdown" else ("application/json", "json")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from forge.bots.chat.choice import find_session, latest_sessions
-from forge.bots.chat.export_file import fetch_export, save_export
+from forge.bots.chat.lookup import fetch_export, find_session, latest_sessions, save_export
 from forge.bots.chat.models import Message, SearchHit, Session
 from forge.bots.chat.show import hits_page, print_conversation, sessions_table
-from forge.bots.choice import find_bot
-from forge.terminal.asking import be_sure
-from forge.terminal.client import connect
+from forge.bots.lookup import find_bot
+from forge.terminal.client import Client, connect
+from forge.terminal.commands import Result, api_command
+from forge.terminal.inputs import confirm
 from forge.terminal.options import json_option, limit_option, yes_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
@@ -25,17 +25,12 @@ def sessions() -> None:
 @sessions.command("list")
 @click.argument("bot")
 @limit_option
-@json_option
-def list_sessions(bot: str, limit: int, as_json: bool) -> None:
+@api_command
+def list_sessions(client: Client, bot: str, limit: int) -> Result[list[Session]]:
     """List the conversations with a BOT, the latest first."""
-    with connect() as client:
-        found = latest_sessions(client, find_bot(client, bot), limit)
-    if as_json:
-        print_json(found)
-    elif not found:
-        click.echo(f"There are no conversations. Begin one: forge chat {clean(bot)}", err=True)
-    else:
-        console().print(sessions_table(found))
+    found = latest_sessions(client, find_bot(client, bot), limit)
+    empty = f"There are no conversations. Begin one: forge chat {clean(bot)}"
+    return Result(found, sessions_table, empty=empty)
 
 
 @sessions.command()
@@ -58,34 +53,24 @@ def show(bot: str, session: str, as_json: bool) -> None:
 @click.argument("bot")
 @click.argument("text")
 @click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="How many at most.")
-@json_option
-def search(bot: str, text: str, limit: int, as_json: bool) -> None:
+@api_command
+def search(client: Client, bot: str, text: str, limit: int) -> Result[list[SearchHit]]:
     """Find messages that have all words of TEXT; the last word may be only begun."""
-    with connect() as client:
-        asked = {"q": text, "limit": limit}
-        hits = client.get(f"/bots/{find_bot(client, bot).slug}/search", list[SearchHit], asked)
-    if as_json:
-        print_json(hits)
-    elif not hits:
-        click.echo("Nothing was found.", err=True)
-    else:
-        console().print(hits_page(hits))
+    path = f"/bots/{find_bot(client, bot).slug}/search"
+    hits = client.get(path, list[SearchHit], {"q": text, "limit": limit})
+    return Result(hits, hits_page, empty="Nothing was found.")
 
 
 @sessions.command()
 @click.argument("bot")
 @click.argument("session")
 @click.argument("title")
-@json_option
-def rename(bot: str, session: str, title: str, as_json: bool) -> None:
+@api_command
+def rename(client: Client, bot: str, session: str, title: str) -> Result[Session]:
     """Give a conversation a TITLE."""
-    with connect() as client:
-        chosen = find_session(client, find_bot(client, bot), session)
-        named = client.patch(f"/sessions/{chosen.id}", Session, {"title": title})
-    if as_json:
-        print_json(named)
-    else:
-        click.echo(f"It is called {clean(named.title)}.")
+    chosen = find_session(client, find_bot(client, bot), session)
+    named = client.patch(f"/sessions/{chosen.id}", Session, {"title": title})
+    return Result(named, f"It is called {named.title}.")
 
 
 @sessions.command()
@@ -109,16 +94,10 @@ def export(bot: str, session: str, output: Path | None, as_json: bool) -> None:
 @click.argument("bot")
 @click.argument("session")
 @yes_option
-@json_option
-def delete(bot: str, session: str, yes: bool, as_json: bool) -> None:
+@api_command
+def delete(client: Client, bot: str, session: str, yes: bool) -> Result[Session]:
     """Delete a conversation for good. What the bot has taken into its memory stays there."""
-    with connect() as client:
-        chosen = find_session(client, find_bot(client, bot), session)
-        if not yes:
-            what = f"{clean(chosen.title)!r} with {chosen.messages} messages"
-            be_sure(f"Delete {what} for good?")
-        deleted = client.delete(f"/sessions/{chosen.id}", Session)
-    if as_json:
-        print_json(deleted)
-    else:
-        click.echo(f"Deleted {clean(deleted.title)}.")
+    chosen = find_session(client, find_bot(client, bot), session)
+    confirm(f"Delete {clean(chosen.title)!r} with {chosen.messages} messages for good?", yes=yes)
+    deleted = client.delete(f"/sessions/{chosen.id}", Session)
+    return Result(deleted, f"Deleted {deleted.title}.")

@@ -14,18 +14,11 @@ from rich.text import Text
 
 from forge.bots.chat.footer import footer
 from forge.bots.chat.markdown import ModelMarkdown, split_settled
-from forge.bots.chat.models import (
-    Message,
-    MessageStatus,
-    SearchHit,
-    Session,
-    SkillUse,
-    Speaker,
-    UseState,
-)
+from forge.bots.chat.models import Message, SearchHit, Session, SkillUse, Speaker, UseState
+from forge.bots.models import MessageStatus
 from forge.kernel.clock import now
-from forge.llm.dollars import dollars
-from forge.runs.show import problem_text
+from forge.llm.models import dollars
+from forge.runs.run_view import problem_text
 from forge.terminal.output import dot, table, words
 from forge.terminal.text import ago, clean
 

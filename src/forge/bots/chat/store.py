@@ -1,4 +1,4 @@
-"""The SQL of conversations."""
+"""SQL queries for conversations."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,13 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import TypeAdapter
 
-from forge.bots.chat.models import AnswerFacts, MessageStatus, Origin, Speaker, Summary
+from forge.bots.chat.models import AnswerFacts, Origin, SearchHit, Speaker, Summary
+from forge.bots.models import MessageStatus
 from forge.bots.tables import bots, chat_messages, chat_sessions, chat_summaries
 from forge.runs.models import Problem
-from forge.store.engine import Tx
-from forge.store.paging import Cursor, newest_first
+from forge.store.database import Tx
+from forge.store.fulltext import match_messages
+from forge.store.pagination import Cursor, newest_first
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ class MessageRow:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a message stands in its tree."""
+class TreeNode:
+    """The position of a message in its tree."""
 
     id: str
     parent_id: str | None
@@ -59,8 +61,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Numbers of one conversation."""
+class SessionTotals:
+    """Totals of one conversation."""
 
     messages: int = 0
     cost_micros: int = 0
@@ -102,7 +104,7 @@ _BRANCH = _branch()
 
 
 async def insert_session(tx: Tx, row: SessionRow) -> bool:
-    """False when there is one with its id. Waits for another transaction that is just making it."""
+    """Insert a session; False if its id exists. Waits for a concurrent transaction that inserts it."""
     origin = row.origin and row.origin.model_dump(mode="json")
     statement = tx.insert(chat_sessions).values(**row.__dict__ | {"origin": origin})
     made = await tx.execute(statement.on_conflict_do_nothing().returning(chat_sessions.c.id))
@@ -116,7 +118,7 @@ async def find_session(tx: Tx, session_id: str, *, lock: bool = False) -> Sessio
 
 
 async def list_sessions(tx: Tx, bot_id: str, *, cursor: Cursor | None, limit: int) -> list[SessionRow]:
-    """The latest first."""
+    """List the sessions of a bot, latest first."""
     query = sa.select(chat_sessions).where(chat_sessions.c.bot_id == bot_id)
     found = await tx.execute(
         newest_first(query, chat_sessions.c.updated_at, chat_sessions.c.id, cursor, limit)
@@ -139,7 +141,7 @@ async def delete_session(tx: Tx, session_id: str) -> None:
     await tx.execute(sa.delete(chat_sessions).where(chat_sessions.c.id == session_id))
 
 
-async def count_sessions(tx: Tx, session_ids: Sequence[str]) -> dict[str, Tally]:
+async def count_sessions(tx: Tx, session_ids: Sequence[str]) -> dict[str, SessionTotals]:
     is_writing = chat_messages.c.status == MessageStatus.WRITING.value
     found = await tx.execute(
         sa.select(
@@ -151,7 +153,7 @@ async def count_sessions(tx: Tx, session_ids: Sequence[str]) -> dict[str, Tally]
         .where(chat_messages.c.session_id.in_(session_ids))
         .group_by(chat_messages.c.session_id)
     )
-    return {row.session_id: Tally(row.messages, int(row.cost), row.answering) for row in found}
+    return {row.session_id: SessionTotals(row.messages, int(row.cost), row.answering) for row in found}
 
 
 async def insert_message(tx: Tx, row: MessageRow) -> None:
@@ -179,8 +181,8 @@ async def find_writing(tx: Tx, session_id: str) -> list[MessageRow]:
     return [_message(row) for row in found.mappings()]
 
 
-async def list_below(tx: Tx, session_id: str, parent_id: str, role: Speaker) -> list[MessageRow]:
-    """What one speaker said right behind a message, the oldest first."""
+async def list_replies(tx: Tx, session_id: str, parent_id: str, role: Speaker) -> list[MessageRow]:
+    """Return the direct replies of one speaker to a message, oldest first."""
     found = await tx.execute(
         sa.select(chat_messages)
         .where(
@@ -194,7 +196,7 @@ async def list_below(tx: Tx, session_id: str, parent_id: str, role: Speaker) -> 
 
 
 async def list_answering(tx: Tx) -> list[str]:
-    """Conversations in which an answer is being written, of all accounts."""
+    """Return the sessions of all accounts in which an answer is being written."""
     found = await tx.execute(
         sa.select(chat_messages.c.session_id).where(chat_messages.c.status == MessageStatus.WRITING.value)
     )
@@ -204,8 +206,8 @@ async def list_answering(tx: Tx) -> list[str]:
 async def change_message(
     tx: Tx, message_id: str, expected: Collection[MessageStatus], *, of_run: str | None = None, **values: Any
 ) -> MessageRow | None:
-    """None when it was in no expected state: somebody else was first. Whoever writes an answer says in which run: an
-    answer that was resumed belongs to another one, and the old one may not know that yet."""
+    """Change a message; None if its status is not expected. A run passes `of_run`, because a resumed answer belongs to a new run
+    and the old one may still be writing."""
     found = [
         chat_messages.c.id == message_id,
         chat_messages.c.status.in_([status.value for status in expected]),
@@ -215,9 +217,9 @@ async def change_message(
     return await _change(tx, found, values)
 
 
-async def begin_try(tx: Tx, message_id: str, run_id: str, number: int, text: str) -> MessageRow | None:
-    """The answer, when this try is the first to begin it; None when it was begun by a process that died, or is no
-    longer to be written by this run."""
+async def claim_attempt(tx: Tx, message_id: str, run_id: str, number: int, text: str) -> MessageRow | None:
+    """Claim an attempt and return the answer; None if a process that died claimed it before, or the answer belongs to another
+    run."""
     found = [
         chat_messages.c.id == message_id,
         chat_messages.c.run_id == run_id,
@@ -234,7 +236,7 @@ async def touch_bot(tx: Tx, bot_id: str, at: datetime) -> None:
 async def list_unremembered(
     tx: Tx, *, quiet_since: datetime, not_before: datetime, limit: int
 ) -> list[SessionRow]:
-    """Conversations that have been quiet for a while and have something that facts were not taken from yet."""
+    """Return idle sessions with messages from which no facts were extracted yet."""
     table = chat_sessions
     is_writing = sa.exists().where(
         chat_messages.c.session_id == table.c.id, chat_messages.c.status == MessageStatus.WRITING.value
@@ -257,18 +259,18 @@ async def list_unremembered(
 
 
 async def list_branch(tx: Tx, session_id: str, head_id: str | None) -> list[MessageRow]:
-    """From the first message down to the head."""
+    """Return the messages from the first one to the head."""
     if head_id is None:
         return []
     found = await tx.execute(_BRANCH, {"of_session": session_id, "head": head_id})
     return [_message(row) for row in found.mappings()]
 
 
-async def list_places(tx: Tx, session_id: str) -> list[Place]:
-    """Every message of the tree, the oldest first."""
+async def list_tree(tx: Tx, session_id: str) -> list[TreeNode]:
+    """Return all nodes of the tree, oldest first."""
     found = await tx.execute(_PLACES, {"of_session": session_id})
     return [
-        Place(row.id, row.parent_id, Speaker(row.role), MessageStatus(row.status), row.cost_micros)
+        TreeNode(row.id, row.parent_id, Speaker(row.role), MessageStatus(row.status), row.cost_micros)
         for row in found
     ]
 
@@ -284,7 +286,7 @@ async def insert_summary(tx: Tx, summary_id: str, session_id: str, summary: Summ
 
 
 async def list_summaries(tx: Tx, session_id: str) -> list[Summary]:
-    """The newest first."""
+    """List summaries, newest first."""
     found = await tx.execute(
         sa.select(chat_summaries)
         .where(chat_summaries.c.session_id == session_id)
@@ -320,3 +322,32 @@ def _message(row: Any) -> MessageRow:
         "answer": AnswerFacts.model_validate(row["answer"]) if row["answer"] else None,
     }
     return MessageRow(**values)
+
+
+async def find_messages(tx: Tx, bot_id: str, words: str, limit: int) -> list[SearchHit]:
+    """Find messages by words, best match first."""
+    matches = await match_messages(tx, bot_id, words, limit)
+    found = await tx.execute(
+        sa.select(
+            chat_messages.c.id,
+            chat_messages.c.session_id,
+            chat_messages.c.role,
+            chat_messages.c.created_at,
+            chat_sessions.c.title,
+        )
+        .join(chat_sessions, chat_sessions.c.id == chat_messages.c.session_id)
+        .where(chat_messages.c.id.in_([match.id for match in matches]))
+    )
+    rows = {row.id: row for row in found}
+    return [
+        SearchHit(
+            session_id=row.session_id,
+            session_title=row.title,
+            message_id=row.id,
+            role=Speaker(row.role),
+            excerpt=match.excerpt,
+            created_at=row.created_at,
+        )
+        for match in matches
+        if (row := rows.get(match.id))
+    ]

@@ -1,14 +1,17 @@
-"""A conversation that somebody has at a terminal: which one it is, and what is said in it."""
+"""A conversation at the terminal: its session, what is asked and answered, and what the user sees of it."""
 
 from collections.abc import Callable
 from contextlib import suppress
 
+from rich.console import Console
+
 from forge.bots.chat.following import Line, Listener
-from forge.bots.chat.models import Message, Session, Speaker, Turn
-from forge.bots.chat.show import View
+from forge.bots.chat.models import Message, MessageStatus, Session, Speaker, Turn
+from forge.bots.chat.show import FAINT, View, print_end, print_message
 from forge.bots.models import BotView
 from forge.errors import Conflict, ForgeError, Invalid
 from forge.terminal.client import Client
+from forge.terminal.output import words
 
 
 class Talk:
@@ -21,7 +24,7 @@ class Talk:
         self._was_asked = False
 
     def enter(self, session: Session | None) -> list[Message]:
-        """Another conversation, or with None one that begins with the next question; what was said in it."""
+        """Switch to a session, or with None to one that begins with the next question, and return its messages."""
         self.leave()
         self.session = session
         return self.messages()
@@ -53,14 +56,14 @@ class Talk:
         return self._show(turn.answer, shown=turn.answer.text, is_resumed=True)
 
     def attach(self, answer: Message) -> Message:
-        """To an answer that was asked for elsewhere."""
+        """Follow an answer that was asked for elsewhere."""
         return self._show(answer, shown="", is_resumed=True)
 
     def stop(self) -> Message:
         return self.client.post(f"{self._path()}/stop", Message)
 
     def leave(self) -> None:
-        """What was said may be worth remembering; it does not matter when nobody can be told that now."""
+        """Close the stream, and let the bot remember the conversation. An error does not matter here."""
         if self._line is not None:
             self._line.close()
             self._line = None
@@ -79,7 +82,7 @@ class Talk:
         return self._show(turn.answer, shown="", is_resumed=False)
 
     def _show(self, answer: Message, *, shown: str, is_resumed: bool) -> Message:
-        """Ctrl-C stops the answer, and only that; once more leaves."""
+        """Show an answer while it is written. Ctrl-C stops only the answer."""
         self._line = self._line or Line(self.client, answer.session_id)
         view = self._make_view()
         view.begin(shown)
@@ -108,3 +111,47 @@ class Talk:
             return self.stop()
         except Conflict:  # it was done a moment before
             return next(message for message in self.messages() if message.id == answer.id)
+
+
+SHOWN = 4
+"""How many messages are shown when a conversation is continued."""
+HINT = "Write on: /resume. Another answer: /retry"
+
+
+class ChatView:
+    def __init__(self, talk: Talk, out: Console, *, is_quiet: bool) -> None:
+        self.talk = talk
+        self.out = out
+        self._is_quiet = is_quiet
+
+    def greet(self) -> None:
+        bot = self.talk.bot
+        name = f"{bot.identity.avatar} {bot.identity.display_name}"
+        self.out.print(words(f"{name} · {bot.model} · /help lists the commands", FAINT))
+        if bot.blocked:
+            self.out.print(words(bot.blocked, "yellow"))
+        self.out.print()
+
+    def enter(self, session: Session | None) -> None:
+        """Show the last messages of a conversation, and follow an answer that is being written."""
+        messages = self.talk.enter(session)
+        if session is None:
+            return
+        earlier = f", {len(messages) - SHOWN} earlier" if len(messages) > SHOWN else ""
+        self.out.print(words(f"{session.title} ({len(messages)} messages{earlier})", FAINT))
+        self.out.print()
+        is_writing = bool(messages) and messages[-1].status is MessageStatus.WRITING
+        for message in messages[-SHOWN : -1 if is_writing else None]:
+            print_message(message, self.talk.bot.identity.display_name, self.out)
+        if is_writing:
+            self.ended(self.talk.attach(messages[-1]))
+        elif messages and messages[-1].status.can_resume:
+            self.out.print(words(HINT, FAINT))
+
+    def ended(self, answer: Message) -> None:
+        if answer.error or answer.status.can_resume or not self._is_quiet:
+            print_end(answer, self.out, hint=HINT)
+        self.out.print()
+
+    def say(self, text: str) -> None:
+        self.out.print(words(text, FAINT))

@@ -1,1 +1,1 @@
-"""The four files of a bot: read with line numbers, written by a YAML library, changed without touching the rest."""
+"""Read, write and edit the four files of a bot."""

@@ -1,11 +1,11 @@
-"""What reading a file gives: a value, or what is wrong with the file, or a value with warnings."""
+"""The result of parsing a file: a value, or its problems, or a value with warnings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from forge.bots.models import BotFile, FileProblem
-from forge.documents.problem import Problem
+from forge.documents.problems import Problem
 
 T = TypeVar("T")
 
@@ -13,27 +13,27 @@ PATTERN_HINTS = {
     "colour": "Write six hexadecimal digits in lower case after a #, in quotes: `'#e2703a'`.",
     "skill_name": "Use lower-case letters, digits and single hyphens, such as `release-notes`.",
 }
-"""How what has a pattern is written."""
+"""Hints for fields with a pattern."""
 MAX_PROBLEMS = 50
-"""Of one file: nobody reads more, and a file of nothing but mistakes must not become a page of them."""
+"""Limit for one file, so that a broken file does not produce thousands of problems."""
 
 
 @dataclass(frozen=True)
 class Parsed(Generic[T]):
     value: T | None
-    """None when the file cannot be used as it is."""
+    """None if the file has errors."""
     problems: list[FileProblem] = field(default_factory=list[FileProblem])
 
 
-def parsed(file: BotFile, value: T | None, problems: Iterable[Problem]) -> Parsed[T]:
-    """Problems by place, mistakes first; with a mistake there is no value."""
+def parse_result(file: BotFile, value: T | None, problems: Iterable[Problem]) -> Parsed[T]:
+    """Sort problems, errors first. With an error there is no value."""
     by_place = sorted(problems, key=lambda problem: (problem.is_warning, problem.line, problem.column))
     is_usable = not any(not problem.is_warning for problem in by_place)
-    told = [in_file(file, problem) for problem in by_place[:MAX_PROBLEMS]]
-    return Parsed(value if is_usable else None, told)
+    reported = [to_file_problem(file, problem) for problem in by_place[:MAX_PROBLEMS]]
+    return Parsed(value if is_usable else None, reported)
 
 
-def in_file(file: BotFile, problem: Problem) -> FileProblem:
+def to_file_problem(file: BotFile, problem: Problem) -> FileProblem:
     return FileProblem(
         file=file,
         line=problem.line,

@@ -1,30 +1,32 @@
-"""`SOUL.md`: who a bot is."""
+"""Parse, write and edit `SOUL.md`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forge.bots.files.editing import change_keys
-from forge.bots.files.markdown import sections
-from forge.bots.files.parsed import Parsed, parsed
-from forge.bots.files.validation import validate
+from forge.bots.files.front_matter import change_keys, validate
+from forge.bots.files.markdown_sections import sections
+from forge.bots.files.parsed import Parsed, parse_result
 from forge.bots.models import BotFile, Soul
-from forge.documents.frontmatter import FrontMatter, Unusable, read_front_matter, write_front_matter
-from forge.documents.places import LINE_END
-from forge.documents.problem import Problem
-from forge.documents.text import unusable_text
+from forge.documents.frontmatter import (
+    FrontMatter,
+    UnreadableFrontMatter,
+    read_front_matter,
+    write_front_matter,
+)
+from forge.documents.problems import LINE_END, Problem, find_unusable_text
 
 SECTIONS = ("Personality", "Purpose", "Boundaries")
 
 
 def parse_soul(text: str) -> Parsed[Soul]:
-    if problem := unusable_text(text):
-        return parsed(BotFile.SOUL, None, [problem])
+    if problem := find_unusable_text(text):
+        return parse_result(BotFile.SOUL, None, [problem])
     try:
         front = read_front_matter(text)
-    except Unusable as error:
-        return parsed(BotFile.SOUL, None, [error.problem])
+    except UnreadableFrontMatter as error:
+        return parse_result(BotFile.SOUL, None, [error.problem])
     soul, problems = validate(Soul, front, body=front.body)
-    return parsed(BotFile.SOUL, soul, [*problems, *_section_problems(front)])
+    return parse_result(BotFile.SOUL, soul, [*problems, *_section_problems(front)])
 
 
 def _section_problems(front: FrontMatter) -> Iterator[Problem]:
@@ -34,7 +36,7 @@ def _section_problems(front: FrontMatter) -> Iterator[Problem]:
     for title in SECTIONS:
         section = found.get(title.casefold())
         if section is None:
-            yield _warning(first + 1, f"There is no section {title}.", f"Add a heading `# {title}`.")
+            yield _warning(first + 1, f"The section {title} is missing.", f"Add a heading `# {title}`.")
         elif section.is_empty:
             yield _warning(
                 first + section.line, f"The section {title} is empty.", "Write a few sentences below it."
@@ -50,7 +52,7 @@ def render_soul(soul: Soul) -> str:
 
 
 def change_soul(text: str, changes: Mapping[str, Any], body: str | None = None) -> str:
-    """The file with these keys set, and another text below them if one is given. Everything else stays as it is."""
+    """Return the file with these keys and, if given, this body. Everything else is unchanged."""
     changed = change_keys(BotFile.SOUL, Soul, text, changes, body="")
     if body is None:
         return changed
@@ -59,7 +61,7 @@ def change_soul(text: str, changes: Mapping[str, Any], body: str | None = None) 
 
 
 def default_soul(name: str, description: str) -> Soul:
-    """A soul to begin with, for a bot of which only a name and a sentence are known."""
+    """Return the initial soul of a bot created from a name and a description."""
     body = _DEFAULT.format(purpose=description.strip() or _PURPOSE)
     return Soul(name=name, traits=["attentive", "clear", "honest"], tone="warm and direct", body=body)
 

@@ -1,30 +1,26 @@
-"""`USER.md`: what a person wants a bot to know about them. Plain Markdown; only people write it."""
+"""Parse and write `USER.md`, plain Markdown that only people edit."""
 
 import re
 
-from forge.bots.files.markdown import sections, without_comments
-from forge.bots.files.parsed import Parsed, parsed
+from forge.bots.files.markdown_sections import sections, without_comments
+from forge.bots.files.parsed import Parsed, parse_result
 from forge.bots.models import BotFile
 from forge.documents.frontmatter import BOM
-from forge.documents.places import Places
-from forge.documents.problem import Problem
-from forge.documents.text import unusable_text
+from forge.documents.problems import Problem, TextPositions, find_unusable_text
 
 
 def parse_user(text: str) -> Parsed[str]:
-    """What it says: without comments, and nothing when there are only headings."""
-    if problem := unusable_text(text):
-        return parsed(BotFile.USER, None, [problem])
+    """Return the text without comments; empty if there are only headings."""
+    if problem := find_unusable_text(text):
+        return parse_result(BotFile.USER, None, [problem])
     said, unclosed = without_comments(text.removeprefix(BOM))
     if not _says_something(said):
         said = ""
     if unclosed is None:
         return Parsed(said.strip())
-    line, column = Places(text).at(unclosed + len(text) - len(text.removeprefix(BOM)))
-    problem = Problem(
-        line, column, "A comment begins here and does not end.", "Close it with `-->`.", is_warning=True
-    )
-    return parsed(BotFile.USER, said.strip(), [problem])
+    line, column = TextPositions(text).at(unclosed + len(text) - len(text.removeprefix(BOM)))
+    problem = Problem(line, column, "The comment is not closed.", "Close it with `-->`.", is_warning=True)
+    return parse_result(BotFile.USER, said.strip(), [problem])
 
 
 def _says_something(text: str) -> bool:
@@ -34,8 +30,7 @@ def _says_something(text: str) -> bool:
 
 
 def render_user(name: str, purpose: str = "") -> str:
-    """Headings, each with a comment: it is for the person who writes, and no fact for the bot. What the bot was made
-    for is one."""
+    """Return a template of headings with comments, which the bot does not read, and the purpose, which it does."""
     briefing = _BRIEFING.format(name=_one_line(name))
     said = _one_line(purpose)
     return f"{briefing}\n{_MADE_FOR.format(name=_one_line(name), purpose=said)}\n" if said else briefing

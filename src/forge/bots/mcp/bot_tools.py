@@ -1,33 +1,123 @@
-"""Bots of the running server as tools: who there is, talk to one, what it remembers.
+"""MCP tools for the bots of a running server: list bots, chat with them, read and add memories.
 
-Every call asks the server anew, so bots that are made or archived later are right, and a server that starts later is
-found. While none runs there are no tools.
+Every call connects to the server again, so that new and archived bots are up to date and a restarted server is found.
+Without a running server there are no tools.
 """
 
 import asyncio
+import unicodedata
 from collections.abc import Awaitable, Callable
+from contextlib import closing, suppress
 from typing import Any
 
 from mcp import types
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forge.bots.chat.models import Id, MessageText
-from forge.bots.mcp.conversation import Conversation
-from forge.bots.mcp.plain import plain
-from forge.bots.mcp.providers import Tell, failed, text_result
+from forge.bots.chat.following import Line, Listener
+from forge.bots.chat.models import Id, Message, MessageText, Turn
+from forge.bots.mcp.server import ReportProgress, error_result, text_result
 from forge.bots.memory.models import Fact, Match, Memory, MemoryCategory
-from forge.bots.models import BotStatus, BotView
+from forge.bots.models import BotStatus, BotView, MessageStatus
 from forge.config import ClientSettings
 from forge.errors import ForgeError, NotFound, Unauthenticated, Unavailable
-from forge.kernel.misfit import first_misfit
+from forge.kernel.text import truncate_line
+from forge.kernel.validation import first_problem
+from forge.llm.models import MICROS
 from forge.terminal.client import connect
+
+MAX_LINE = 500
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+_JOINER = "\N{ZERO WIDTH JOINER}"
+"""Joins emoji, so it must be kept."""
+
+
+def visible_line(text: str, longest: int = MAX_LINE) -> str:
+    """Return one line without invisible characters: control characters, direction marks, tags."""
+    seen = "".join(" " if _is_hidden(character) else character for character in text)
+    return truncate_line(seen, longest)
+
+
+def _is_hidden(character: str) -> bool:
+    return character != _JOINER and unicodedata.category(character) in _HIDDEN
+
+
+PROGRESS_INTERVAL_S = 0.5
+TAIL = 200
+"""Characters of the answer sent with a progress report."""
+
+
+class AnswerProgress:
+    """The text of an answer so far, written by one thread and read by another."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def add(self, piece: str) -> None:
+        self.text += piece
+
+    def replace(self, text: str) -> None:
+        self.text = text
+
+
+class ToolConversation:
+    def __init__(self, settings: ClientSettings, slug: str) -> None:
+        self._settings = settings
+        self._slug = slug
+
+    async def ask(
+        self, message: str, session_id: str | None, report_progress: ReportProgress
+    ) -> types.CallToolResult:
+        turn = await asyncio.to_thread(self._begin, message, session_id)
+        progress = AnswerProgress()
+        answering = asyncio.create_task(asyncio.to_thread(self._wait, turn, progress))
+        try:
+            reported = 0
+            while not answering.done():
+                await asyncio.wait({answering}, timeout=PROGRESS_INTERVAL_S)
+                if len(progress.text) > reported:
+                    reported = len(progress.text)
+                    await report_progress(reported, visible_line(progress.text[-TAIL:], TAIL))
+            return _result(answering.result())
+        except asyncio.CancelledError:
+            answering.cancel()
+            # The client does not want it any more: a cancelled task can begin to say so, but not wait for it.
+            asyncio.get_running_loop().run_in_executor(None, self._stop, turn.session.id)
+            raise
+
+    def _begin(self, message: str, session_id: str | None) -> Turn:
+        with connect(self._settings) as client:
+            return client.post(f"/bots/{self._slug}/chat", Turn, {"text": message, "session_id": session_id})
+
+    def _wait(self, turn: Turn, progress: AnswerProgress) -> Message:
+        with connect(self._settings) as client, closing(Line(client, turn.session.id)) as line:
+            return line.wait_for(turn.answer, Listener(progress.add, progress.replace))
+
+    def _stop(self, session_id: str) -> None:
+        with suppress(ForgeError), connect(self._settings) as client:
+            client.post(f"/sessions/{session_id}/stop", Message)
+
+
+def _result(answer: Message) -> types.CallToolResult:
+    session = f"session_id: {answer.session_id}"
+    if answer.status in (MessageStatus.FAILED, MessageStatus.INTERRUPTED):
+        why = f"{answer.error.message} {answer.error.hint or ''}" if answer.error else "It was interrupted."
+        return error_result(f"Error: {why}".rstrip(), *([answer.text] if answer.text else []), session)
+    facts = {
+        "session_id": answer.session_id,
+        "answer": answer.text,
+        "status": answer.status.value,
+        "model": answer.answer.model if answer.answer else "",
+        "cost_usd": answer.answer.cost_micros / MICROS if answer.answer else 0,
+    }
+    return text_result(answer.text, session, structured=facts)
+
 
 LIST = "list_bots"
 CHAT, RECALL, ADD = "chat_with_", "get_memories_", "add_memory_"
 
 
 class NoArguments(BaseModel):
-    """For a tool that takes none."""
+    """Arguments of a tool without arguments."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,11 +140,11 @@ class RecallArguments(BaseModel):
     limit: int = Field(default=20, ge=1, le=50)
 
 
-Use = Callable[[str, dict[str, Any], Tell], Awaitable[types.CallToolResult]]
+Use = Callable[[str, dict[str, Any], ReportProgress], Awaitable[types.CallToolResult]]
 
 
 class AddArguments(BaseModel):
-    """Another program may add a fact; that it goes along with every question is for a person to say."""
+    """Arguments to add a fact. Only people can pin memories."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -74,17 +164,19 @@ class BotTools:
             return []
         return [_list_tool(), *(tool for bot in bots for tool in _tools_of(bot))]
 
-    async def call(self, name: str, arguments: dict[str, Any], tell: Tell) -> types.CallToolResult | None:
+    async def call(
+        self, name: str, arguments: dict[str, Any], report_progress: ReportProgress
+    ) -> types.CallToolResult | None:
         found = self._find(name)
         if found is None:
             return None
         use, slug = found
         try:
-            return await use(slug, arguments, tell)
+            return await use(slug, arguments, report_progress)
         except ValidationError as error:
-            return failed(f"Error: The arguments do not fit: {first_misfit(error)}")
+            return error_result(f"Error: The arguments do not fit: {first_problem(error)}")
         except ForgeError as error:
-            return failed(f"Error: {error.message} {error.hint or ''}".rstrip())
+            return error_result(f"Error: {error.message} {error.hint or ''}".rstrip())
 
     def _find(self, name: str) -> tuple[Use, str] | None:
         if name == LIST:
@@ -94,27 +186,31 @@ class BotTools:
                 return use, name.removeprefix(beginning)
         return None
 
-    async def _list(self, _: str, arguments: dict[str, Any], __: Tell) -> types.CallToolResult:
+    async def _list(self, _: str, arguments: dict[str, Any], __: ReportProgress) -> types.CallToolResult:
         NoArguments.model_validate(arguments)
         bots = [
             {
                 "slug": bot.slug,
-                "name": plain(bot.identity.display_name, 200),
-                "description": plain(bot.identity.description),
+                "name": visible_line(bot.identity.display_name, 200),
+                "description": visible_line(bot.identity.description),
                 "chat_tool": f"{CHAT}{bot.slug}",
-                "blocked": bot.blocked and plain(bot.blocked),
+                "blocked": bot.blocked and visible_line(bot.blocked),
             }
             for bot in await asyncio.to_thread(self._bots)
         ]
         lines = [f"{bot['slug']}: {bot['name']}. {bot['description']}".rstrip() for bot in bots]
         return text_result("\n".join(lines) or "There are no bots.", structured={"bots": bots})
 
-    async def _chat(self, slug: str, arguments: dict[str, Any], tell: Tell) -> types.CallToolResult:
+    async def _chat(
+        self, slug: str, arguments: dict[str, Any], report_progress: ReportProgress
+    ) -> types.CallToolResult:
         asked = ChatArguments.model_validate(arguments)
         await self._check(slug)
-        return await Conversation(self._settings, slug).ask(asked.message, asked.session_id, tell)
+        return await ToolConversation(self._settings, slug).ask(
+            asked.message, asked.session_id, report_progress
+        )
 
-    async def _recall(self, slug: str, arguments: dict[str, Any], _: Tell) -> types.CallToolResult:
+    async def _recall(self, slug: str, arguments: dict[str, Any], _: ReportProgress) -> types.CallToolResult:
         asked = RecallArguments.model_validate(arguments)
         await self._check(slug)
         found = await asyncio.to_thread(self._memories, slug, asked)
@@ -125,7 +221,7 @@ class BotTools:
         lines = [f"- {one.fact}" for one in found]
         return text_result("\n".join(lines) or "It remembers nothing.", structured={"memories": facts})
 
-    async def _add(self, slug: str, arguments: dict[str, Any], _: Tell) -> types.CallToolResult:
+    async def _add(self, slug: str, arguments: dict[str, Any], _: ReportProgress) -> types.CallToolResult:
         new = AddArguments.model_validate(arguments)
         await self._check(slug)
 
@@ -137,7 +233,7 @@ class BotTools:
         return text_result(f"Remembered: {made.fact}", structured={"id": made.id, "fact": made.fact})
 
     async def _check(self, slug: str) -> None:
-        """Those that are not offered cannot be called either."""
+        """Reject bots that are not listed as tools."""
         if slug not in {bot.slug for bot in await asyncio.to_thread(self._bots)}:
             raise NotFound(f"There is no bot {slug[:100]!r}.", hint=f"See who there is: {LIST}")
 
@@ -165,7 +261,7 @@ def _list_tool() -> types.Tool:
 
 
 def _tools_of(bot: BotView) -> list[types.Tool]:
-    name, about = plain(bot.identity.display_name, 100), plain(bot.identity.description)
+    name, about = visible_line(bot.identity.display_name, 100), visible_line(bot.identity.description)
     who = f'the bot "{name}" ({bot.slug})'
     described = f' It is described as: "{about}"' if about else ""
     chat = f"Talk to {who}. The answer comes with a session_id: pass it to go on with the conversation."

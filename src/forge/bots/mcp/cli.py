@@ -8,7 +8,7 @@ import click
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-    from forge.bots.mcp.providers import ToolProvider
+    from forge.bots.mcp.server import ToolProvider
     from forge.config import Settings
 
 
@@ -56,12 +56,12 @@ def mcp(workspace: str | None, directory: Path | None, only: str | None, bots: t
 
 
 def _workspace_tools(stack: "ExitStack", root: Path, settings: "Settings") -> "ToolProvider":
-    from forge.agents.tools import ToolContext
-    from forge.agents.toolset import builder_tools
-    from forge.bots.mcp.workspace_tools import WorkspaceTools
-    from forge.sandbox.choice import Sandboxes
+    from forge.agents.tool import ToolContext
+    from forge.agents.tools.toolset import builder_tools
+    from forge.bots.mcp.server import WorkspaceTools
     from forge.sandbox.models import Level
-    from forge.workspace.files import Files
+    from forge.sandbox.sandboxes import Sandboxes
+    from forge.workspace.filesystem.files import Files
 
     files = stack.enter_context(Files(root))
     sandboxes = Sandboxes(Level(settings.sandbox_required), hidden=(settings.data_dir,))
@@ -78,7 +78,7 @@ def _bot_tools(settings: "Settings", slugs: tuple[str, ...]) -> "ToolProvider":
 def _find(workspace: str) -> Path:
     from forge.errors import NotFound
     from forge.terminal.client import connect
-    from forge.workspace.choice import find_workspace
+    from forge.workspace.lookup import find_workspace
     from forge.workspace.models import WorkspaceInfo
 
     with connect() as client:

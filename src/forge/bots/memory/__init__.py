@@ -1,1 +1,1 @@
-"""What a bot remembers: facts taken from conversations, found again by meaning or by words."""
+"""Memories of bots: facts extracted from conversations, and their search by meaning or by words."""

@@ -1,11 +1,11 @@
 """`forge bots memories`."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
+from rich.table import Table
 
-from forge.bots.choice import find_bot
+from forge.bots.lookup import find_bot
 from forge.bots.memory.models import (
     MAX_MEMORIES,
     Forgotten,
@@ -14,16 +14,40 @@ from forge.bots.memory.models import (
     MemoryCategory,
     RecallWay,
 )
-from forge.kernel.clock import now
-from forge.terminal.asking import be_sure
-from forge.terminal.choice import choose, is_id
 from forge.terminal.client import Client, connect
+from forge.terminal.commands import Result, api_command
+from forge.terminal.inputs import confirm
+from forge.terminal.lookup import choose, is_id
 from forge.terminal.options import json_option, yes_option
-from forge.terminal.output import console, print_json, table, words
-from forge.terminal.text import ago, clean
+from forge.terminal.output import Columns, print_json, print_result
+from forge.terminal.text import clean
 
 CATEGORIES = click.Choice([category.value for category in MemoryCategory])
 IMPORTANCE = click.IntRange(1, 5)
+
+_memories_table = Columns[Memory](
+    {
+        "FACT": lambda memory: f"📌 {memory.fact}" if memory.is_pinned else memory.fact,
+        "KIND": "category",
+        "WEIGHT": "importance",
+        "FROM": "author",
+        "AGE": "created_at",
+        "ID": "id",
+    },
+    wrap={"FACT"},
+)
+_matches_table = Columns[Match](
+    {
+        "SCORE": lambda match: f"{match.score:.2f}",
+        "FACT": lambda match: match.memory.fact,
+        "ID": lambda match: match.memory.id,
+    },
+    wrap={"FACT"},
+)
+
+
+def _memory_row(memory: Memory) -> Table:
+    return _memories_table([memory])
 
 
 @click.group()
@@ -41,17 +65,11 @@ def memories() -> None:
     show_default=True,
     help="How many at most, newest first.",
 )
-@json_option
-def list_memories(bot: str, category: str | None, limit: int, as_json: bool) -> None:
+@api_command
+def list_memories(client: Client, bot: str, category: str | None, limit: int) -> Result[list[Memory]]:
     """List what BOT remembers."""
-    with connect() as client:
-        found = list(client.pages(_where(client, bot), Memory, limit, {"category": category}))
-    if as_json:
-        print_json(found)
-    elif not found:
-        click.echo("It remembers nothing of the kind.", err=True)
-    else:
-        console().print(_table(found))
+    found = list(client.pages(_where(client, bot), Memory, limit, {"category": category}))
+    return Result(found, _memories_table, empty="It remembers nothing of the kind.")
 
 
 @memories.command()
@@ -60,13 +78,11 @@ def list_memories(bot: str, category: str | None, limit: int, as_json: bool) -> 
 @click.option("--category", type=CATEGORIES, default="fact", show_default=True, help="What kind it is.")
 @click.option("--importance", type=IMPORTANCE, default=3, show_default=True, help="1 to 5.")
 @click.option("--pin", is_flag=True, help="It goes along with every question.")
-@json_option
-def add(bot: str, fact: str, category: str, importance: int, pin: bool, as_json: bool) -> None:
+@api_command
+def add(client: Client, bot: str, fact: str, category: str, importance: int, pin: bool) -> Result[Memory]:
     """Let BOT remember FACT."""
     body = {"fact": fact, "category": category, "importance": importance, "is_pinned": pin}
-    with connect() as client:
-        added = client.post(_where(client, bot), Memory, body)
-    _print(added, as_json=as_json)
+    return Result(client.post(_where(client, bot), Memory, body), _memory_row)
 
 
 @memories.command()
@@ -75,31 +91,31 @@ def add(bot: str, fact: str, category: str, importance: int, pin: bool, as_json:
 @click.option("--fact", help="What it says instead.")
 @click.option("--category", type=CATEGORIES, help="What kind it is.")
 @click.option("--importance", type=IMPORTANCE, help="1 to 5.")
-@json_option
-def change(bot: str, memory: str, as_json: bool, **given: Any) -> None:
+@api_command
+def change(client: Client, bot: str, memory: str, **options: Any) -> Result[Memory]:
     """Change a MEMORY, named by its id or the beginning of it."""
-    body = {name: value for name, value in given.items() if value is not None}
+    body = {name: value for name, value in options.items() if value is not None}
     if not body:
         raise click.UsageError("Say what to change: --fact, --category or --importance.")
-    _change(bot, memory, body, as_json=as_json)
+    return _change(client, bot, memory, body)
 
 
 @memories.command()
 @click.argument("bot")
 @click.argument("memory")
-@json_option
-def pin(bot: str, memory: str, as_json: bool) -> None:
+@api_command
+def pin(client: Client, bot: str, memory: str) -> Result[Memory]:
     """Let a MEMORY go along with every question."""
-    _change(bot, memory, {"is_pinned": True}, as_json=as_json)
+    return _change(client, bot, memory, {"is_pinned": True})
 
 
 @memories.command()
 @click.argument("bot")
 @click.argument("memory")
-@json_option
-def unpin(bot: str, memory: str, as_json: bool) -> None:
+@api_command
+def unpin(client: Client, bot: str, memory: str) -> Result[Memory]:
     """Let a MEMORY go along only when it fits."""
-    _change(bot, memory, {"is_pinned": False}, as_json=as_json)
+    return _change(client, bot, memory, {"is_pinned": False})
 
 
 @memories.command()
@@ -107,24 +123,17 @@ def unpin(bot: str, memory: str, as_json: bool) -> None:
 @click.argument("memory", required=False)
 @click.option("--all", "every", is_flag=True, help="Everything it remembers.")
 @yes_option
-@json_option
-def forget(bot: str, memory: str | None, every: bool, yes: bool, as_json: bool) -> None:
+@api_command
+def forget(client: Client, bot: str, memory: str | None, every: bool, yes: bool) -> Result[Any]:
     """Let BOT forget a MEMORY for good, or --all of them."""
     if (memory is None) is not every:
         raise click.UsageError("Name a memory, or say --all.")
-    with connect() as client:
-        if memory is not None:
-            forgotten: Memory | Forgotten = client.delete(_find(client, bot, memory), Memory)
-        else:
-            if not yes:
-                be_sure(f"Let {clean(bot)} forget everything?")
-            forgotten = client.delete(_where(client, bot), Forgotten)
-    if as_json:
-        print_json(forgotten)
-    elif isinstance(forgotten, Memory):
-        click.echo(f"Forgotten: {clean(forgotten.fact)}")
-    else:
-        click.echo(f"Forgotten: {forgotten.memories}.")
+    if memory is not None:
+        forgotten = client.delete(_find(client, bot, memory), Memory)
+        return Result(forgotten, f"Forgotten: {forgotten.fact}")
+    confirm(f"Let {clean(bot)} forget everything?", yes=yes)
+    count = client.delete(_where(client, bot), Forgotten)
+    return Result(count, f"Forgotten: {count.memories}.")
 
 
 @memories.command()
@@ -140,20 +149,14 @@ def recall(bot: str, question: str, limit: int, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    rows = table("SCORE", "FACT", "ID", wrapped={"FACT"})
-    for match in found:
-        rows.add_row(f"{match.score:.2f}", words(match.memory.fact), words(match.memory.id))
-    if found:
-        console().print(rows)
-    else:
-        click.echo("Nothing fits. Pinned memories go along all the same.", err=True)
+    print_result(
+        found, _matches_table, as_json=False, empty="Nothing fits. Pinned memories go along all the same."
+    )
     click.echo(" ".join(filter(None, (f"Found by {way.by}.", way.hint))), err=True)
 
 
-def _change(bot: str, memory: str, body: dict[str, Any], *, as_json: bool) -> None:
-    with connect() as client:
-        changed = client.patch(_find(client, bot, memory), Memory, body)
-    _print(changed, as_json=as_json)
+def _change(client: Client, bot: str, memory: str, body: dict[str, Any]) -> Result[Memory]:
+    return Result(client.patch(_find(client, bot, memory), Memory, body), _memory_row)
 
 
 def _where(client: Client, bot: str) -> str:
@@ -168,25 +171,3 @@ def _find(client: Client, bot: str, given: str) -> str:
     listed_by = f"bots memories list {clean(bot)}"
     found = choose(given, "memory", known, lambda one: one.id, many="memories", listed_by=listed_by)
     return f"{where}/{found.id}"
-
-
-def _print(memory: Memory, *, as_json: bool) -> None:
-    if as_json:
-        print_json(memory)
-    else:
-        console().print(_table([memory]))
-
-
-def _table(found: Sequence[Memory]) -> object:
-    rows = table("FACT", "KIND", "WEIGHT", "FROM", "AGE", "ID", wrapped={"FACT"})
-    for one in found:
-        fact = f"📌 {one.fact}" if one.is_pinned else one.fact
-        rows.add_row(
-            words(fact),
-            one.category.value,
-            str(one.importance),
-            one.author,
-            ago(one.created_at, now()),
-            words(one.id),
-        )
-    return rows

@@ -1,21 +1,24 @@
-"""Facts worth keeping, taken from what was said."""
+"""Extract facts worth remembering from a conversation with a model, and drop those that contain secrets."""
 
+import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge.bots.chat.models import Speaker
-from forge.bots.memory.credentials import gives_away
 from forge.bots.memory.models import MAX_FACT, Fact, MemoryCategory
+from forge.llm.budgets import Spender
 from forge.llm.gateway import Gateway
-from forge.llm.messages import said as user_said
+from forge.llm.messages import user_message as user_said
 from forge.llm.models import Prompt, Role
-from forge.llm.money import Spender
 
+PERSON = "user"
+"""Role of a message written by a person; all other roles are the bot's."""
 MAX_FACTS = 20
 MAX_READ = 60_000
-"""Characters of a conversation; of a longer one the end."""
+"""Maximum characters of a conversation; the end of a longer one is used."""
 MAX_ONE = 8_000
 MAX_OUTPUT = 4_000
 
@@ -63,7 +66,7 @@ class ExtractedFact(BaseModel):
 
 
 class PreparedFact(ExtractedFact):
-    """A fact with its embedding, ready to be kept."""
+    """A fact with its embedding."""
 
     embedder: str | None = None
     embedding: list[float] | None = None
@@ -80,14 +83,14 @@ class Extraction(BaseModel):
 async def extract(
     gateway: Gateway,
     spender: Spender,
-    said: Sequence[tuple[Speaker, str]],
+    said: Sequence[tuple[str, str]],
     known: Sequence[str],
     *,
     role: Role = Role.UTILITY,
     model: str | None = None,
 ) -> list[ExtractedFact]:
-    """Facts of a conversation that are not known yet. Raises what the gateway raises."""
-    if not any(speaker is Speaker.USER and text.strip() for speaker, text in said):
+    """Extract facts that are not known yet. `said` has pairs of role and text."""
+    if not any(role == PERSON and text.strip() for role, text in said):
         return []
     prompt = Prompt(
         system=SYSTEM,
@@ -96,21 +99,21 @@ async def extract(
         temperature=0.0,
     )
     found = await gateway.ask(spender, role, prompt, Extraction, model=model)
-    return [fact for fact in found.facts if not gives_away(fact.fact)]
+    return [fact for fact in found.facts if not reveals_secret(fact.fact)]
 
 
-def _shown(said: Sequence[tuple[Speaker, str]], known: Sequence[str]) -> str:
-    """Angle brackets are escaped, so that nothing that was said can end its own frame."""
-    facts = "\n".join(f"- {_plain(fact, MAX_FACT)}" for fact in known)
+def _shown(said: Sequence[tuple[str, str]], known: Sequence[str]) -> str:
+    """Format the input. Angle brackets are escaped, so that a message cannot close its own tag."""
+    facts = "\n".join(f"- {_escaped(fact, MAX_FACT)}" for fact in known)
     return f"<known>\n{facts or '(nothing yet)'}\n</known>\n\n<conversation>\n{_conversation(said)}\n</conversation>"
 
 
-def _conversation(said: Sequence[tuple[Speaker, str]]) -> str:
+def _conversation(said: Sequence[tuple[str, str]]) -> str:
     shown: list[str] = []
     left = MAX_READ
-    for speaker, text in reversed(said):
-        name = "person" if speaker is Speaker.USER else "assistant"
-        one = f'<message from="{name}">\n{_plain(text, MAX_ONE)}\n</message>'
+    for role, text in reversed(said):
+        name = "person" if role == PERSON else "assistant"
+        one = f'<message from="{name}">\n{_escaped(text, MAX_ONE)}\n</message>'
         left -= len(one)
         if left < 0 and shown:
             break
@@ -118,6 +121,44 @@ def _conversation(said: Sequence[tuple[Speaker, str]]) -> str:
     return "\n".join(reversed(shown))
 
 
-def _plain(text: str, most: int) -> str:
+def _escaped(text: str, most: int) -> str:
     cut = text if len(text) <= most else f"{text[:most]} […]"
     return escape(cut.strip(), quote=False)
+
+
+_NAMED = re.compile(
+    r"\b(pass(word|code|phrase|wort)|pin( code)?|api[ _-]?key|secret key|client secret|(access|auth|bearer) token|"
+    r"mot de passe|contrase\u00f1a|senha|\u043f\u0430\u0440\u043e\u043b\u044c)\b"
+    r"(\s+(for|of|to|on|f\u00fcr|de|pour|para)\b[^.:=\n]{0,60}?)?"
+    r"\s*(\b(is|was|are|ist|war|lautet|est|es|\u00e9)\b|[:=\u2014])\s*(?!(a|an|the|not|stored|kept|saved|in|on)\b)\S",
+    re.IGNORECASE,
+)
+_KNOWN_SHAPE = re.compile(
+    r"\b(sk|pk|rk|gh[opsu]|glpat|xox[abps]|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9]{12,}|-----BEGIN "
+)
+_LONG = re.compile(r"[A-Za-z0-9+=]{20,}")
+_CARD = re.compile(r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)")
+ENTROPY = 3.5
+"""Bits per character: words and names stay below it, random letters and digits do not."""
+
+
+def reveals_secret(text: str) -> bool:
+    return bool(
+        _NAMED.search(text)
+        or _KNOWN_SHAPE.search(text)
+        or any(_is_random(token) for token in _LONG.findall(text))
+        or any(_is_card(number) for number in _CARD.findall(text))
+    )
+
+
+def _is_random(token: str) -> bool:
+    has_both = any(c.isdigit() for c in token) and any(c.isalpha() for c in token)
+    shares = [count / len(token) for count in Counter(token).values()]
+    return has_both and -sum(share * math.log2(share) for share in shares) > ENTROPY
+
+
+def _is_card(number: str) -> bool:
+    """Check a card number with the Luhn algorithm."""
+    digits = [int(c) for c in reversed(number) if c.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
+    return len(set(digits)) > 1 and (sum(digits[::2]) + sum(doubled)) % 10 == 0

@@ -1,4 +1,4 @@
-"""Memories of a bot, as people and clients see them."""
+"""API models of the memories of a bot."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,7 +10,7 @@ from forge.kernel.text import NO_NUL, NOT_BLANK
 
 MAX_FACT = 1000
 MAX_MEMORIES = 5000
-"""Of one bot."""
+"""Limit for one bot."""
 Fact = Annotated[str, Field(min_length=1, max_length=MAX_FACT), NOT_BLANK, NO_NUL]
 
 
@@ -31,12 +31,12 @@ class Memory(BaseModel):
     importance: int
     """1 to 5."""
     is_pinned: bool
-    """Goes along with every question; the others when they fit."""
+    """Pinned memories are sent with every question, others if they fit."""
     author: Literal["chat", "person"]
     session_id: str | None = None
-    """The conversation it was taken from, while that exists."""
+    """The conversation it was extracted from, while that exists."""
     recalled: int = 0
-    """How often it went along."""
+    """How often it was sent with a question."""
     last_recalled_at: datetime | None = None
     created_at: datetime
     updated_at: datetime
@@ -64,7 +64,7 @@ FoundBy = Literal["meaning", "words"]
 
 
 class Match(BaseModel):
-    """A memory that fits what was asked."""
+    """A memory that fits a text."""
 
     memory: Memory
     score: float
@@ -72,12 +72,12 @@ class Match(BaseModel):
 
 
 class RecallWay(BaseModel):
-    """How memories are found again on this server."""
+    """How memories are searched on this server."""
 
     by: FoundBy
     model: str | None = None
     hint: str | None = None
-    """How to get recall by meaning, where it is not installed."""
+    """How to enable search by meaning if it is not installed."""
 
 
 class Forgotten(BaseModel):

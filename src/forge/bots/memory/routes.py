@@ -1,9 +1,11 @@
-"""The HTTP of a bot's memory. Translates only."""
+"""HTTP routes for the memories of a bot."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, status
 
+from forge.bots.management.routes import BotRef
+from forge.bots.management.routes import Service as Bots
 from forge.bots.memory.models import (
     Forgotten,
     Match,
@@ -14,12 +16,9 @@ from forge.bots.memory.models import (
     RecallWay,
 )
 from forge.bots.memory.service import Memories
-from forge.bots.routes import BotRef
-from forge.bots.routes import Service as Bots
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.ids import Id
-from forge.http.paging import CursorParam, Limit
+from forge.http.parameters import CursorParam, Id, Limit
 
 router = APIRouter(prefix="/api/v1", tags=["bots"])
 
@@ -41,7 +40,7 @@ async def list_memories(
     category: Annotated[MemoryCategory | None, Query()] = None,
     limit: Limit = 50,
 ) -> Envelope[list[Memory]]:
-    """Newest first."""
+    """List memories, newest first."""
     found = await bots.find(caller.account_id, bot)
     return reply_page(await memories.find(found.id, category=category, cursor=cursor, limit=limit))
 
@@ -50,7 +49,7 @@ async def list_memories(
 async def add_memory(
     caller: Writer, bot: BotRef, body: NewMemory, bots: Bots, memories: Service
 ) -> Envelope[Memory]:
-    """Something the bot should know from now on."""
+    """Add a fact to the memory of a bot."""
     return reply(await memories.add((await bots.find(caller.account_id, bot)).id, body))
 
 
@@ -58,7 +57,7 @@ async def add_memory(
 async def forget_all_memories(
     caller: Writer, bot: BotRef, bots: Bots, memories: Service
 ) -> Envelope[Forgotten]:
-    """All of them, for good."""
+    """Delete all memories of a bot permanently."""
     return reply(await memories.forget_all((await bots.find(caller.account_id, bot)).id))
 
 
@@ -71,7 +70,7 @@ async def recall_memories(
     q: Annotated[str, Query(min_length=1, max_length=2000)],
     limit: Annotated[int, Query(ge=1, le=50)] = 10,
 ) -> Envelope[list[Match]]:
-    """What would go along with this question, best first."""
+    """Find the memories that fit a question, best match first."""
     found = await bots.find(caller.account_id, bot)
     return reply(await memories.recall(found.id, q, limit=limit))
 
@@ -87,11 +86,11 @@ async def change_memory(
 async def forget_memory(
     caller: Writer, bot: BotRef, memory_id: Id, bots: Bots, memories: Service
 ) -> Envelope[Memory]:
-    """For good; the next question goes without it."""
+    """Delete a memory permanently. It is not sent with later questions."""
     return reply(await memories.forget((await bots.find(caller.account_id, bot)).id, memory_id))
 
 
 @router.get("/memories/way")
 async def get_recall_way(caller: Reader, memories: Service) -> Envelope[RecallWay]:
-    """How memories are found again on this server."""
-    return reply(await memories.way())
+    """Return how memories are searched on this server."""
+    return reply(await memories.recall_way())

@@ -1,4 +1,4 @@
-"""The SQL of memories."""
+"""SQL queries for memories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from typing import Any
 import sqlalchemy as sa
 
 from forge.bots.memory.models import Memory, MemoryCategory
-from forge.bots.memory.sameness import Wording
-from forge.bots.tables import bot_memories
-from forge.store.engine import Tx
-from forge.store.paging import Cursor
+from forge.bots.memory.similarity import Wording
+from forge.bots.tables import bot_memories, chat_sessions
+from forge.store.database import Tx
+from forge.store.pagination import Cursor
 
 _SHOWN = [bot_memories.c[name] for name in Memory.model_fields]
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """A vector as it is kept, and whose it is."""
+    """A stored vector and the embedder that made it."""
 
     embedder: str
     vector: bytes
@@ -32,8 +32,8 @@ def columns_of(embedding: Embedding | None) -> dict[str, str | bytes | None]:
 
 
 @dataclass(frozen=True)
-class Known:
-    """As much of a memory as it takes to recognise a fact."""
+class KnownFact:
+    """The columns needed to recognise a known fact."""
 
     id: str
     fact: str
@@ -48,8 +48,8 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """As much of a memory as it takes to rank it."""
+class RankedMemory:
+    """The columns needed to rank a memory."""
 
     id: str
     importance: int
@@ -69,7 +69,7 @@ async def change(tx: Tx, bot_id: str, memory_id: str, **values: Any) -> Memory |
 
 
 async def embed(tx: Tx, memory_id: str, fact: str, embedding: Embedding) -> None:
-    """Unless the fact is another by now."""
+    """Store an embedding, unless the fact changed."""
     is_it = (bot_memories.c.id == memory_id, bot_memories.c.fact == fact)
     await tx.execute(sa.update(bot_memories).where(*is_it).values(**columns_of(embedding)))
 
@@ -84,7 +84,7 @@ async def delete_all(tx: Tx, bot_id: str) -> int:
 
 
 async def delete_weakest(tx: Tx, bot_id: str, count: int) -> set[str]:
-    """The oldest of the least important, but nothing that a person wrote or pinned; which they were."""
+    """Delete the oldest of the least important memories and return their ids. Memories a person wrote or pinned are kept."""
     weakest = (
         sa.select(bot_memories.c.id)
         .where(bot_memories.c.bot_id == bot_id, bot_memories.c.author == "chat", ~bot_memories.c.is_pinned)
@@ -104,7 +104,7 @@ async def count(tx: Tx, bot_id: str) -> int:
 async def list_page(
     tx: Tx, bot_id: str, *, category: MemoryCategory | None, cursor: Cursor | None, limit: int
 ) -> list[Memory]:
-    """Newest first."""
+    """List memories, newest first."""
     query = sa.select(*_SHOWN).where(bot_memories.c.bot_id == bot_id)
     place = sa.tuple_(bot_memories.c.created_at, bot_memories.c.id)
     if category is not None:
@@ -117,7 +117,7 @@ async def list_page(
     return _memories(await tx.execute(query))
 
 
-async def list_standing(tx: Tx, bot_id: str, limit: int) -> list[Memory]:
+async def list_always_sent(tx: Tx, bot_id: str, limit: int) -> list[Memory]:
     order = (
         bot_memories.c.is_pinned.desc(),
         bot_memories.c.importance.desc(),
@@ -129,29 +129,29 @@ async def list_standing(tx: Tx, bot_id: str, limit: int) -> list[Memory]:
 
 
 async def list_by_ids(tx: Tx, bot_id: str, ids: Sequence[str]) -> list[Memory]:
-    """In the order of the ids."""
+    """Return memories in the order of the ids."""
     query = sa.select(*_SHOWN).where(bot_memories.c.bot_id == bot_id, bot_memories.c.id.in_(ids))
     found = {memory.id: memory for memory in _memories(await tx.execute(query))}
     return [found[one] for one in ids if one in found]
 
 
-async def list_known(tx: Tx, bot_id: str) -> list[Known]:
-    columns = [bot_memories.c[name] for name in Known.__dataclass_fields__]
+async def list_known(tx: Tx, bot_id: str) -> list[KnownFact]:
+    columns = [bot_memories.c[name] for name in KnownFact.__dataclass_fields__]
     found = await tx.execute(sa.select(*columns).where(bot_memories.c.bot_id == bot_id))
-    return [Known(*row) for row in found]
+    return [KnownFact(*row) for row in found]
 
 
-async def list_embedded(tx: Tx, bot_id: str, embedder: str) -> list[Weighed]:
+async def list_embedded(tx: Tx, bot_id: str, embedder: str) -> list[RankedMemory]:
     is_its = (bot_memories.c.bot_id == bot_id, bot_memories.c.embedder == embedder)
     return await _weighed(tx, *is_its)
 
 
-async def list_weighed(tx: Tx, ids: Sequence[str]) -> list[Weighed]:
+async def list_for_ranking(tx: Tx, ids: Sequence[str]) -> list[RankedMemory]:
     return await _weighed(tx, bot_memories.c.id.in_(ids))
 
 
 async def list_unembedded(tx: Tx, bot_id: str, embedder: str, limit: int) -> list[tuple[str, str]]:
-    """Ids and facts of memories that have no vector of this embedder; newest first."""
+    """Return id and fact of memories without a vector of this embedder, newest first."""
     other = sa.or_(bot_memories.c.embedder.is_(None), bot_memories.c.embedder != embedder)
     query = sa.select(bot_memories.c.id, bot_memories.c.fact).where(bot_memories.c.bot_id == bot_id, other)
     found = await tx.execute(query.order_by(bot_memories.c.created_at.desc()).limit(limit))
@@ -159,7 +159,7 @@ async def list_unembedded(tx: Tx, bot_id: str, embedder: str, limit: int) -> lis
 
 
 async def note_recalled(tx: Tx, ids: Sequence[str], at: datetime) -> None:
-    """Locked in one order first: two conversations may recall the same."""
+    """Count a recall. The rows are locked in a fixed order, because conversations may recall the same memories."""
     are_these = bot_memories.c.id.in_(ids)
     await tx.execute(
         sa.select(bot_memories.c.id).where(are_these).order_by(bot_memories.c.id).with_for_update()
@@ -168,9 +168,14 @@ async def note_recalled(tx: Tx, ids: Sequence[str], at: datetime) -> None:
     await tx.execute(sa.update(bot_memories).where(are_these).values(**values))
 
 
-async def _weighed(tx: Tx, *conditions: sa.ColumnElement[bool]) -> list[Weighed]:
-    columns = [bot_memories.c[name] for name in Weighed.__dataclass_fields__]
-    return [Weighed(*row) for row in await tx.execute(sa.select(*columns).where(*conditions))]
+async def session_exists(tx: Tx, session_id: str) -> bool:
+    query = sa.select(chat_sessions.c.id).where(chat_sessions.c.id == session_id)
+    return (await tx.execute(query)).one_or_none() is not None
+
+
+async def _weighed(tx: Tx, *conditions: sa.ColumnElement[bool]) -> list[RankedMemory]:
+    columns = [bot_memories.c[name] for name in RankedMemory.__dataclass_fields__]
+    return [RankedMemory(*row) for row in await tx.execute(sa.select(*columns).where(*conditions))]
 
 
 def _is(bot_id: str, memory_id: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:

@@ -1,20 +1,91 @@
 """`forge bots files`."""
 
-import click
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
 
-from forge.bots.choice import find_bot
+import click
+from rich.text import Text
+
+from forge.bots.files.problems import errors_of
+from forge.bots.lookup import find_bot
 from forge.bots.models import BotFile, FileProblem
-from forge.bots.problems import errors_of
-from forge.bots.versions.drafts import Draft, base_of
-from forge.bots.versions.models import FileDiff, FileState, FileVersion, FileVersionDetail
+from forge.bots.versions.models import (
+    DiffRow,
+    FileConflict,
+    FileDiff,
+    FileState,
+    FileVersion,
+    FileVersionDetail,
+)
 from forge.bots.versions.naming import FILES, typed
-from forge.bots.versions.show import diff_text, history_table, place_of
-from forge.terminal.asking import be_sure
+from forge.errors import Conflict, Invalid
 from forge.terminal.client import Client, connect
-from forge.terminal.given import read_source
+from forge.terminal.commands import Result, api_command
+from forge.terminal.inputs import confirm, read_file, read_source
 from forge.terminal.options import json_option, limit_option
-from forge.terminal.output import console, print_json
-from forge.terminal.text import clean
+from forge.terminal.output import FAINT, Columns, console, print_json
+from forge.terminal.text import clean, size
+
+
+def position(problem: FileProblem) -> str:
+    """Format the position of a problem as compilers do, `SOUL.md:4:7:`, so that editors find it."""
+    place = "".join(f":{number}" for number in (problem.line, problem.column) if number is not None)
+    return f"{problem.file.file_name}{place}:{' warning:' if problem.is_warning else ''}"
+
+
+history_table = Columns[FileVersion](
+    {
+        "VERSION": "number",
+        "WHEN": "created_at",
+        "AUTHOR": "author",
+        "SIZE": lambda version: size(version.bytes),
+        "MESSAGE": "message",
+        "HASH": lambda version: version.hash[:12],
+    },
+    wrap={"MESSAGE"},
+)
+
+
+def diff_text(diff: FileDiff) -> Text:
+    """Show removed and added lines below each other, as git does."""
+    text = Text(f"{clean(diff.left)} → {clean(diff.right)}: ", FAINT)
+    text.append(f"{diff.added} added, {diff.removed} removed" if diff.rows else "no difference")
+    waiting: list[Text] = []
+    for row in diff.rows:
+        if row.kind not in ("changed", "added"):
+            _append(text, waiting)
+            waiting = []
+        for line in _lines(row):
+            if row.kind in ("changed", "added") and line.plain.startswith("+"):
+                waiting.append(line)
+            else:
+                _append(text, [line])
+    _append(text, waiting)
+    if diff.is_cut:
+        text.append("\nThere is more than is shown.", FAINT)
+    return text
+
+
+def _append(text: Text, lines: Iterable[Text]) -> None:
+    for line in lines:
+        text.append("\n").append_text(line)
+
+
+def _lines(row: DiffRow) -> list[Text]:
+    match row.kind:
+        case "skipped":
+            return [Text(f"  … {row.left} lines are the same", FAINT)]
+        case "same":
+            return [Text(f"  {clean(row.left)}")]
+        case "removed":
+            return [Text(f"- {clean(row.left)}", "red")]
+        case "added":
+            return [Text(f"+ {clean(row.right)}", "green")]
+        case "changed":
+            return [Text(f"- {clean(row.left)}", "red"), Text(f"+ {clean(row.right)}", "green")]
+
 
 FILE = click.Choice(list(FILES))
 MESSAGE = click.option("--message", default="", help="What changed and why, for the history.")
@@ -33,7 +104,7 @@ def files() -> None:
 def show(bot: str, file: str, version: int | None, as_json: bool) -> None:
     """Print a file; what is wrong with it goes to standard error."""
     with connect() as client:
-        where = _place(client, bot, FILES[file])
+        where = _path(client, bot, FILES[file])
         if version:
             found = client.get(f"{where}/versions/{version}", FileVersionDetail)
         else:
@@ -57,7 +128,7 @@ def edit(bot: str, file: str, message: str, as_json: bool) -> None:
     """Open a file in your editor, and save it when you close it."""
     with connect() as client:
         slug = find_bot(client, bot).slug
-        where = _place(client, slug, FILES[file])
+        where = _path(client, slug, FILES[file])
         state = client.get(where, FileState)
         with Draft(state, typed(slug, FILES[file])) as draft:
             content = draft.edit()
@@ -79,7 +150,7 @@ def save(bot: str, file: str, source: str, base: str | None, message: str, as_js
     """Save what is in PATH, or comes on standard input, as a new version of a file."""
     content = read_source(source)
     with connect() as client:
-        where = _place(client, bot, FILES[file])
+        where = _path(client, bot, FILES[file])
         known = base or base_of(client.get(where, FileState), typed(bot, FILES[file]))
         saved = _save(client, where, content, known, message)
     _print_saved(saved, as_json=as_json)
@@ -95,11 +166,11 @@ def check(context: click.Context, bot: str, file: str | None, source: str | None
     """Say what is wrong with a file, with all of them, or with what is in PATH (- for standard input)."""
     with connect() as client:
         if file and source:
-            where = _place(client, bot, FILES[file])
+            where = _path(client, bot, FILES[file])
             found = client.post(f"{where}/check", list[FileProblem], {"content": read_source(source)})
         else:
             chosen = [FILES[file]] if file else list(BotFile)
-            states = [client.get(_place(client, bot, one), FileState) for one in chosen]
+            states = [client.get(_path(client, bot, one), FileState) for one in chosen]
             found = [problem for state in states for problem in state.problems]
     if as_json:
         print_json(found)
@@ -112,15 +183,11 @@ def check(context: click.Context, bot: str, file: str | None, source: str | None
 @click.argument("bot")
 @click.argument("file", type=FILE)
 @limit_option
-@json_option
-def history(bot: str, file: str, limit: int, as_json: bool) -> None:
+@api_command
+def history(client: Client, bot: str, file: str, limit: int) -> Result[list[FileVersion]]:
     """List the versions of a file, newest first."""
-    with connect() as client:
-        found = list(client.pages(f"{_place(client, bot, FILES[file])}/versions", FileVersion, limit))
-    if as_json:
-        print_json(found)
-    else:
-        console().print(history_table(found))
+    found = list(client.pages(f"{_path(client, bot, FILES[file])}/versions", FileVersion, limit))
+    return Result(found, history_table)
 
 
 @files.command()
@@ -128,17 +195,12 @@ def history(bot: str, file: str, limit: int, as_json: bool) -> None:
 @click.argument("file", type=FILE)
 @click.argument("left", type=click.IntRange(min=1), required=False)
 @click.argument("right", type=click.IntRange(min=1), required=False)
-@json_option
-def diff(bot: str, file: str, left: int | None, right: int | None, as_json: bool) -> None:
+@api_command
+def diff(client: Client, bot: str, file: str, left: int | None, right: int | None) -> Result[FileDiff]:
     """Compare version LEFT with version RIGHT, or with the file; the newest one when none is named."""
-    with connect() as client:
-        where = _place(client, bot, FILES[file])
-        number = left or client.get(where, FileState).version
-        found = client.get(f"{where}/diff", FileDiff, {"left": number, "right": right})
-    if as_json:
-        print_json(found)
-    else:
-        console().print(diff_text(found))
+    where = _path(client, bot, FILES[file])
+    number = left or client.get(where, FileState).version
+    return Result(client.get(f"{where}/diff", FileDiff, {"left": number, "right": right}), diff_text)
 
 
 @files.command()
@@ -150,7 +212,7 @@ def diff(bot: str, file: str, left: int | None, right: int | None, as_json: bool
 def rollback(bot: str, file: str, version: int | None, message: str, as_json: bool) -> None:
     """Make VERSION the newest again; the last one when none is named. What is in the file now is kept."""
     with connect() as client:
-        where = _place(client, bot, FILES[file])
+        where = _path(client, bot, FILES[file])
         number = version or client.get(where, FileState).version
         body = {"version": number, "message": message}
         saved = client.post(f"{where}/rollback", FileState, body)
@@ -166,17 +228,17 @@ def rollback(bot: str, file: str, version: int | None, message: str, as_json: bo
 def accept(bot: str, file: str, yes: bool, message: str, as_json: bool) -> None:
     """Take an edit that was made outside of Forge as the next version. Shows it and asks first."""
     with connect() as client:
-        where = _place(client, bot, FILES[file])
+        where = _path(client, bot, FILES[file])
         state = client.get(where, FileState)
         if state.diff and not yes:
             console(stderr=True).print(diff_text(state.diff))
-            be_sure("Accept this?")
+            confirm("Accept this?", yes=False)
         if not state.is_accepted:
             state = client.post(f"{where}/accept", FileState, {"hash": state.hash, "message": message})
     _print_saved(state, as_json=as_json)
 
 
-def _place(client: Client, bot: str, file: BotFile) -> str:
+def _path(client: Client, bot: str, file: BotFile) -> str:
     return f"/bots/{find_bot(client, bot).id}/{file.value}"
 
 
@@ -195,4 +257,58 @@ def _print_saved(state: FileState, *, as_json: bool) -> None:
 
 def _print_problems(problems: list[FileProblem], *, err: bool) -> None:
     for problem in problems:
-        click.echo(f"{place_of(problem)} {clean(problem.message)}", err=err)
+        click.echo(f"{position(problem)} {clean(problem.message)}", err=err)
+
+
+def base_of(state: FileState, which: str) -> str:
+    """Return the hash of the file that is edited."""
+    if state.hash is None:
+        raise Conflict(
+            f"{state.file.file_name} cannot be edited as it is.",
+            hint=f"Write an older version back: forge bots files rollback {which}",
+        )
+    return state.hash
+
+
+class Draft:
+    """A copy of a file for the editor; removed when it was saved, kept when saving failed."""
+
+    def __init__(self, state: FileState, which: str) -> None:
+        self.base = base_of(state, which)
+        self._before = state.content or ""
+        self._which = which
+        self._path = Path(tempfile.mkdtemp(prefix="forge-")) / state.file.file_name
+
+    def __enter__(self) -> "Draft":
+        self._path.write_bytes(self._before.encode())
+        return self
+
+    def edit(self) -> str | None:
+        """Open the editor, and return the text, or None when it is unchanged."""
+        click.edit(filename=str(self._path))
+        content = read_file(self._path)
+        return None if content == self._before else content
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._path.unlink()
+            self._path.parent.rmdir()
+            return
+        base = self.base
+        if isinstance(error, Conflict) and error.detail:
+            base = self._show_conflict(FileConflict.model_validate(error.detail))
+        elif isinstance(error, Invalid) and error.detail:
+            self._show_problems(error.detail.get("problems", []))
+        click.echo(f"Your text is in {self._path}", err=True)
+        click.echo(f"Save it: forge bots files save {self._which} {self._path} --base {base}", err=True)
+
+    def _show_conflict(self, conflict: FileConflict) -> str:
+        """Show the other change, and return the hash to save on once both are merged."""
+        console(stderr=True).print(diff_text(conflict.theirs or conflict.yours))
+        return conflict.current.hash or self.base
+
+    def _show_problems(self, problems: list[object]) -> None:
+        for problem in map(FileProblem.model_validate, problems):
+            click.echo(f"{position(problem)} {clean(problem.message)}", err=True)

@@ -1,30 +1,29 @@
-"""Versions of a bot's files, as people and clients see them."""
+"""API models of the versions of a bot's files."""
 
 from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge.bots.models import BotFile, FileProblem
+from forge.bots.models import MAX_CONTENT, BotFile, FileProblem
 from forge.errors import TooLarge
 from forge.kernel.text import NO_NUL
 
-MAX_CONTENT = 200_000
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Content = Annotated[str, Field(max_length=MAX_CONTENT), NO_NUL]
 Message = Annotated[str, Field(max_length=500), NO_NUL]
 
 BY_HAND = "by hand"
-"""The author of a change that was made in the file itself: nobody knows who that was."""
+"""Author of an edit made outside of Forge."""
 
 
 class DiffRow(BaseModel):
-    """One row of two texts side by side. A missing side has no number."""
+    """A row of a side-by-side diff. A missing side has no line number."""
 
     model_config = ConfigDict(frozen=True)
 
     kind: Literal["same", "changed", "added", "removed", "skipped"]
-    """`skipped` stands for lines that are the same on both sides; `left` says how many."""
+    """`skipped` replaces unchanged lines; `left` is their number."""
     left_line: int | None = None
     left: str = ""
     right_line: int | None = None
@@ -33,13 +32,13 @@ class DiffRow(BaseModel):
 
 class FileDiff(BaseModel):
     left: str
-    """What the left side is: `version 3`, `the file on disk`."""
+    """Label of the left side: `version 3`, `the file on disk`."""
     right: str
     added: int
     removed: int
     rows: list[DiffRow]
     is_cut: bool = False
-    """There are more rows than anybody would read."""
+    """The diff was truncated."""
 
 
 class FileVersion(BaseModel):
@@ -58,33 +57,33 @@ class FileVersionDetail(FileVersion):
 
 
 class FileState(BaseModel):
-    """A file as it is on disk now, and how that stands to the version that counts."""
+    """A file on disk, compared with its newest version."""
 
     file: BotFile
     content: str | None
-    """None when the file is gone."""
+    """None if the file is missing."""
     hash: str | None
     version: int
     """The newest version."""
     is_accepted: bool
-    """The file is that version. A soul that is not must be accepted or rolled back before the bot talks again."""
+    """The file equals the newest version. An edited soul must be accepted or rolled back before the bot can be used again."""
     problems: list[FileProblem] = []
     diff: FileDiff | None = None
-    """From the newest version to the file, when they differ."""
+    """Changes from the newest version to the file, if they differ."""
 
 
 class FileConflict(BaseModel):
-    """The `detail` of the 409 that says: this is not the file you edited."""
+    """`detail` of the 409 returned if the file changed since it was read."""
 
     current: FileState
     theirs: FileDiff | None
-    """What was changed meanwhile; None when nobody knows what you started from."""
+    """Changes made since `base_hash`; None if no version has that hash."""
     yours: FileDiff
-    """From the file as it is now to what you wanted to save."""
+    """Changes from the file on disk to the submitted content."""
 
 
 class NewContent(BaseModel):
-    """Save a file. `base_hash` is the hash of what was edited: when the file is another by now, it is a conflict."""
+    """Save a file. `base_hash` is the hash of the content that was edited; if the file changed since, the request fails with 409."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -94,14 +93,14 @@ class NewContent(BaseModel):
 
     @classmethod
     def of(cls, file: BotFile, content: str, base_hash: str, message: str) -> "NewContent":
-        """What Forge put together itself, so that no request has measured it."""
+        """Build content that did not come from a request and check its length."""
         if len(content) > MAX_CONTENT:
             raise TooLarge(f"{file.file_name} would have more than {MAX_CONTENT:,} characters.")
         return cls(content=content, base_hash=base_hash, message=message)
 
 
 class NewDraft(BaseModel):
-    """Text that nobody saved yet, to be looked at."""
+    """Text to validate without saving it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -109,7 +108,7 @@ class NewDraft(BaseModel):
 
 
 class NewRollback(BaseModel):
-    """Back to an older version, as a new one. What is in the file now is kept as a version too."""
+    """Save an older version as a new one. The current content of the file stays in the history."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -118,10 +117,10 @@ class NewRollback(BaseModel):
 
 
 class NewAcceptance(BaseModel):
-    """Take what somebody wrote into the file as its next version."""
+    """Accept an edit made outside of Forge as the next version."""
 
     model_config = ConfigDict(extra="forbid")
 
     hash: Hash
-    """Of what you looked at."""
+    """Hash of the content that was reviewed."""
     message: Message = ""

@@ -1,4 +1,4 @@
-"""The SQL of versions, and of what a version changes in its bot's row."""
+"""SQL queries for versions, and for what a new version changes in the row of its bot."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from forge.bots.models import BotFile, Identity
 from forge.bots.tables import bot_versions, bots
 from forge.bots.versions.models import FileVersion, FileVersionDetail
 from forge.errors import NotFound
-from forge.store.engine import Tx
+from forge.store.database import Tx
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Head:
     number: int
     hash: str
     is_written: bool
-    """False while nobody knows whether the file got it."""
+    """False until the file is known to have this content."""
     before: str | None
-    """The hash of the version before it: what the file still is when it did not get the newest."""
+    """Hash of the previous version: the content of the file if the newest was not written."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class NewVersion:
 
 
 async def heads(tx: Tx, bot_id: str, files: Collection[BotFile]) -> dict[BotFile, Head]:
-    """Of these files; without those that never had a version."""
+    """Return the newest version of each file that has one."""
     columns = bot_versions.c
     numbered = (
         sa.select(
@@ -62,7 +62,7 @@ async def heads(tx: Tx, bot_id: str, files: Collection[BotFile]) -> dict[BotFile
 
 
 async def insert(tx: Tx, bot_id: str, file: BotFile, number: int, version: NewVersion, at: datetime) -> bool:
-    """False when somebody else was first to make this number."""
+    """Insert a version; False if the number is taken by a concurrent save."""
     values = {name: getattr(version, name) for name in NewVersion.__dataclass_fields__}
     statement = tx.insert(bot_versions).values(
         bot_id=bot_id, file=file.value, number=number, created_at=at, **values
@@ -82,7 +82,7 @@ async def find(tx: Tx, bot_id: str, file: BotFile, number: int) -> FileVersionDe
 
 
 async def find_by_hash(tx: Tx, bot_id: str, file: BotFile, content_hash: str) -> FileVersionDetail | None:
-    """The newest of those with this content."""
+    """Return the newest version with this hash."""
     query = (
         sa.select(*_columns(tx), bot_versions.c.content)
         .where(*_of(bot_id, file), bot_versions.c.hash == content_hash)
@@ -96,7 +96,7 @@ async def find_by_hash(tx: Tx, bot_id: str, file: BotFile, content_hash: str) ->
 async def list_versions(
     tx: Tx, bot_id: str, file: BotFile, *, before: int | None, limit: int
 ) -> list[FileVersion]:
-    """Newest first."""
+    """List versions, newest first."""
     query = sa.select(*_columns(tx)).where(*_of(bot_id, file))
     if before is not None:
         query = query.where(bot_versions.c.number < before)
@@ -105,14 +105,14 @@ async def list_versions(
 
 
 async def touch_bot(tx: Tx, bot_id: str, at: datetime, identity: Identity | None) -> None:
-    """The bot is another now, and if its identity is given that is the newest. Raises when it was deleted meanwhile: its
-    folder is in the trash, and must not be begun anew."""
+    """Record a change of the bot and its new identity, if given. Raises NotFound if the bot was deleted: its folder is in
+    the trash and must not be recreated."""
     values: dict[str, Any] = {"updated_at": at}
     if identity is not None:
         values["identity"] = identity.model_dump(mode="json")
     is_there = bots.c.id == bot_id, bots.c.deleted_at.is_(None)
     if (await tx.execute(sa.update(bots).where(*is_there).values(**values))).rowcount == 0:
-        raise NotFound("This bot was deleted a moment ago.", hint="List them: forge bots list --deleted")
+        raise NotFound("This bot was just deleted.", hint="List them: forge bots list --deleted")
 
 
 def _of(bot_id: str, file: BotFile) -> tuple[sa.ColumnElement[bool], ...]:
@@ -124,7 +124,7 @@ def _is(bot_id: str, file: BotFile, number: int) -> tuple[sa.ColumnElement[bool]
 
 
 def _columns(tx: Tx) -> list[sa.ColumnElement[Any]]:
-    """All but the content, which can be large; its size in bytes is asked for differently in each database."""
+    """Return all columns but the content, which can be large, plus its size in bytes."""
     content = bot_versions.c.content
     if tx.is_postgresql:
         size = sa.func.octet_length(content)

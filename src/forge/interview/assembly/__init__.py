@@ -1,0 +1,1 @@
+"""The files of bots and skills: plan them, write them, replay them."""

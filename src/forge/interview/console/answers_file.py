@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forge.documents.nodes import Node, NotYaml, Shape, read_yaml
-from forge.documents.places import Places
+from forge.documents.problems import TextPositions
+from forge.documents.yaml_nodes import Node, Shape, YamlError, read_yaml
 from forge.errors import Invalid, NotFound
 
 MAX_BYTES = 1_000_000
@@ -41,10 +41,10 @@ class AnswersFile:
 
 def read_answers(path: Path) -> AnswersFile:
     text = _read(path)
-    places = Places(text)
+    places = TextPositions(text)
     try:
         return _Reading(str(path), places).read(read_yaml(text))
-    except NotYaml as error:
+    except YamlError as error:
         line, column = places.at(error.offset)
         raise Invalid(f"{path}:{line}:{column}: {error.message}", hint=error.hint or HINT) from error
 
@@ -64,7 +64,7 @@ def _read(path: Path) -> str:
 
 
 class _Reading:
-    def __init__(self, path: str, places: Places) -> None:
+    def __init__(self, path: str, places: TextPositions) -> None:
         self._places = places
         self._answers = AnswersFile(path)
 
@@ -92,7 +92,7 @@ class _Reading:
                 for key, value in answers.entries():
                     self._answers.by_question[key.text] = self._givens(value)
             case Shape.SCALAR:
-                raise NotYaml("The answers are neither a list nor a mapping.", answers.start, HINT)
+                raise YamlError("The answers are neither a list nor a mapping.", answers.start, HINT)
 
     def _givens(self, node: Node) -> deque[Given]:
         items = node.items if node.shape is Shape.LIST else [node]
@@ -101,12 +101,12 @@ class _Reading:
 
 def _text(node: Node) -> str:
     if node.shape is not Shape.SCALAR or not node.text.strip():
-        raise NotYaml("An answer is a text or a number.", node.start, HINT)
+        raise YamlError("An answer is a text or a number.", node.start, HINT)
     return node.text.strip()
 
 
 def _truth(node: Node) -> bool:
     said = _text(node).casefold()
     if said not in YES | NO:
-        raise NotYaml("This is yes or no.", node.start)
+        raise YamlError("This is yes or no.", node.start)
     return said in YES

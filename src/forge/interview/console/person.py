@@ -1,16 +1,27 @@
 """Answers an interview by asking a person."""
 
 from forge.errors import Conflict, Internal, Invalid, NotFound
-from forge.interview.answers import Chosen, Confirmed, Said, WentBack
 from forge.interview.console import show
 from forge.interview.console.keys import save_key
 from forge.interview.console.prompts import Aside, Entry, Left, Menu, Prompts
 from forge.interview.console.remote import Remote
 from forge.interview.console.stage import Stage
+from forge.interview.domain.dialogue import (
+    AskQuestion,
+    Chosen,
+    Clarify,
+    Confirmed,
+    Mode,
+    Phase,
+    ReadyToAssemble,
+    ReadyToCreateSkill,
+    Said,
+    ShowPreview,
+    WentBack,
+    phase_label,
+)
+from forge.interview.domain.state import InterviewSpeaker
 from forge.interview.models import SessionView
-from forge.interview.phases import Mode, Phase, phase_label
-from forge.interview.state import Speaker
-from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyToCreateSkill, ShowPreview
 from forge.terminal.entry import show_error
 
 OTHER = Entry("Other (type your own)")
@@ -86,7 +97,7 @@ class Person:
         entries = [Entry("Go on"), Entry("Go back", "to the question before")]
         if not view.lines:
             entries = [Entry("Change something"), Entry("Leave it as it is")]
-        other = len(entries) if view.spoken_by.speaker is Speaker.MODEL else None
+        other = len(entries) if view.spoken_by.speaker is InterviewSpeaker.MODEL else None
         entries += [Entry("Say what to change")] * (other is not None)
         picked = self._prompts.choose(Menu(entries, back=1, other=other, switch=_other_speaker(view)))
         if isinstance(picked, Aside):
@@ -122,7 +133,7 @@ class Person:
     def _change(self, view: SessionView) -> SessionView | None:
         """None when nothing shall be changed after all."""
         entries = [Entry(phase_label(view.mode, phase), _said_in(view, phase)) for phase in view.back_to]
-        in_words = len(entries) if view.spoken_by.speaker is Speaker.MODEL else None
+        in_words = len(entries) if view.spoken_by.speaker is InterviewSpeaker.MODEL else None
         entries += [Entry("Say what to change")] * (in_words is not None) + [Entry("Nothing")]
         picked = self._prompts.choose(Menu(entries, back=len(entries) - 1, other=in_words))
         if isinstance(picked, str):
@@ -143,8 +154,8 @@ class Person:
         return self._remote.answer(view, WentBack())
 
     def _switch(self, view: SessionView) -> SessionView:
-        is_model = view.spoken_by.speaker is Speaker.MODEL
-        return self._remote.switch(view, Speaker.GUIDE if is_model else Speaker.MODEL)
+        is_model = view.spoken_by.speaker is InterviewSpeaker.MODEL
+        return self._remote.switch(view, InterviewSpeaker.GUIDE if is_model else InterviewSpeaker.MODEL)
 
     def offer_model(self, view: SessionView) -> SessionView:
         """Somebody without a key is told what it would be good for, once."""
@@ -159,7 +170,7 @@ class Person:
         """A key is saved, and the model takes over; what was asked stays."""
         try:
             if save_key(self._remote.client, self._prompts, self._stage):
-                return self._remote.switch(view, Speaker.MODEL)
+                return self._remote.switch(view, InterviewSpeaker.MODEL)
         except (Invalid, Conflict, NotFound) as error:
             show_error(error)
         return self._remote.view(view.session_id)
@@ -168,7 +179,9 @@ class Person:
 def _other_speaker(view: SessionView) -> str | None:
     if not view.spoken_by.can_switch:
         return None
-    return "ask without the model" if view.spoken_by.speaker is Speaker.MODEL else "let the model ask"
+    return (
+        "ask without the model" if view.spoken_by.speaker is InterviewSpeaker.MODEL else "let the model ask"
+    )
 
 
 def _said_in(view: SessionView, phase: Phase) -> str:

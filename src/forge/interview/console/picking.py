@@ -13,7 +13,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import Style
 
 from forge.interview.console.prompts import Aside, Left, Menu
-from forge.kernel.text import whole_characters
+from forge.kernel.text import repair_surrogates
 from forge.terminal.text import clean
 
 T = TypeVar("T")
@@ -110,7 +110,7 @@ class TerminalPrompts:
         session: PromptSession[str] = PromptSession(output=_output(), style=STYLE)
         placeholder: StyleAndTextTuples = [("class:reason", clean(hint))]
         said = _kept(lambda: session.prompt(" ▸ ", placeholder=placeholder))
-        return whole_characters(said).strip()
+        return repair_surrogates(said).strip()
 
     def write_hidden(self, label: str) -> str:
         session: PromptSession[str] = PromptSession(output=_output())

@@ -6,7 +6,7 @@ import click
 
 from forge.errors import Invalid
 from forge.interview.console.prompts import Aside, Left, Menu
-from forge.kernel.text import whole_characters
+from forge.kernel.text import repair_surrogates
 from forge.terminal.text import clean
 
 
@@ -62,4 +62,4 @@ def _read(prompt: str) -> str:
         message = "Standard input ended before the interview did."
         raise Left(error=Invalid(message, hint="Use a terminal, or --answers FILE."))
     click.echo(clean(line.rstrip("\r\n")))
-    return whole_characters(line.rstrip("\r\n"))
+    return repair_surrogates(line.rstrip("\r\n"))

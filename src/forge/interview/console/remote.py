@@ -6,11 +6,10 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from forge.errors import Conflict, ForgeError, Unauthenticated, Unavailable
-from forge.interview.answers import Chosen, Confirmed, Said, WentBack
 from forge.interview.console.whispers import Whispers
+from forge.interview.domain.dialogue import Chosen, Confirmed, Mode, Said, WentBack
+from forge.interview.domain.state import InterviewSpeaker
 from forge.interview.models import Assembled, SessionView
-from forge.interview.phases import Mode
-from forge.interview.state import Speaker
 from forge.terminal.client import Client
 
 T = TypeVar("T")
@@ -61,7 +60,7 @@ class Remote:
             return self._cancel(view.session_id)
         return view
 
-    def switch(self, view: SessionView, speaker: Speaker) -> SessionView:
+    def switch(self, view: SessionView, speaker: InterviewSpeaker) -> SessionView:
         path = f"/builder/sessions/{view.session_id}/speaker"
         return self.settled(self.client.post(path, SessionView, {"speaker": speaker.value}))
 
@@ -75,7 +74,7 @@ class Remote:
 
     def _listen(self, view: SessionView) -> bool:
         """False for the guide, who answers at once: there is nothing to hear."""
-        is_slow = view.spoken_by.speaker is Speaker.MODEL or view.mode is Mode.SKILL
+        is_slow = view.spoken_by.speaker is InterviewSpeaker.MODEL or view.mode is Mode.SKILL
         if is_slow:
             self._whispers.listen(view.session_id)
         return is_slow

@@ -3,13 +3,21 @@
 from collections import deque
 
 from forge.errors import Invalid
-from forge.interview.answers import Chosen, Confirmed, Said, WentBack
 from forge.interview.console.answers_file import NO, YES, AnswersFile, Given
 from forge.interview.console.remote import Remote
 from forge.interview.console.stage import Stage, is_ready
+from forge.interview.domain.dialogue import (
+    AskQuestion,
+    Chosen,
+    Confirmed,
+    QuestionOption,
+    Said,
+    ShowPreview,
+    WentBack,
+    phase_label,
+    words_of,
+)
 from forge.interview.models import SessionView
-from forge.interview.phases import phase_label
-from forge.interview.turns import AskQuestion, QuestionOption, ShowPreview, words_of
 
 BACK = "back"
 SKIP = "skip"

@@ -8,14 +8,20 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from forge.interview.config import DEFAULT_MODEL, BuilderConfig, Preview, SkillBuildRequest
+from forge.interview.domain.build_config import DEFAULT_MODEL, BuilderConfig, Preview, SkillBuildRequest
+from forge.interview.domain.dialogue import (
+    AskQuestion,
+    Clarify,
+    Mode,
+    ReadyToAssemble,
+    ReadyToCreateSkill,
+    phase_label,
+)
+from forge.interview.domain.state import InterviewSpeaker, Made
+from forge.interview.domain.text_analysis import one_line, shorten
 from forge.interview.models import DraftSummary, FileChange, MemoryEntry, SessionView, SpokenBy
-from forge.interview.phases import Mode, phase_label
-from forge.interview.state import Made, Speaker
-from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyToCreateSkill
-from forge.interview.wording import one_line, shortened
 from forge.kernel.clock import now
-from forge.llm.dollars import dollars
+from forge.llm.models import dollars
 from forge.skills.models import TrialReport
 from forge.terminal.output import dot, key_values, table, words
 from forge.terminal.text import ago, clean
@@ -43,7 +49,7 @@ def answered(label: str) -> Text:
 
 
 def speaker_line(spoken: SpokenBy) -> Text:
-    if spoken.speaker is Speaker.MODEL:
+    if spoken.speaker is InterviewSpeaker.MODEL:
         return Text(f"Forge asks with {clean(spoken.model or 'a model')}.", FAINT)
     why = f" {clean(spoken.why)}" if spoken.why else ""
     return Text(f"Forge asks its own questions, without a model.{why}", FAINT)
@@ -219,7 +225,7 @@ def drafts_table(drafts: Sequence[DraftSummary]) -> Table:
 
 
 def draft_title(draft: DraftSummary) -> str:
-    return shortened(one_line(draft.initial_description or draft.name or "without a description"), MAX_CELL)
+    return shorten(one_line(draft.initial_description or draft.name or "without a description"), MAX_CELL)
 
 
 def memory_table(entries: Iterable[MemoryEntry]) -> Table:

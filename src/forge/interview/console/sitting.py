@@ -19,11 +19,11 @@ from forge.interview.console.remote import Remote
 from forge.interview.console.script import Script
 from forge.interview.console.stage import Stage, is_ready
 from forge.interview.console.whispers import Whispers
+from forge.interview.domain.dialogue import Mode
+from forge.interview.domain.state import InterviewSpeaker, Made
 from forge.interview.models import Assembled, DraftSummary, SessionView
-from forge.interview.phases import Mode
-from forge.interview.state import Made, Speaker
-from forge.terminal.choice import choose, is_id
 from forge.terminal.client import Client
+from forge.terminal.lookup import choose, is_id
 from forge.terminal.output import console, print_json
 
 WHAT = {
@@ -45,7 +45,7 @@ class Wish:
     skill: str | None = None
     resume: str | None = None
     """The beginning of an id; empty to choose one."""
-    speaker: Speaker | None = None
+    speaker: InterviewSpeaker | None = None
     answers: Path | None = None
     yes: bool = False
     dry_run: bool = False
@@ -163,7 +163,7 @@ class Sitting:
         return Person(self._remote, self._prompts, self._stage, agrees=self._agrees)
 
     def _wants_a_model(self, view: SessionView) -> bool:
-        is_asked = self._wish.speaker is Speaker.GUIDE or self._wish.resume is not None
+        is_asked = self._wish.speaker is InterviewSpeaker.GUIDE or self._wish.resume is not None
         return self._prompts.is_terminal and not view.spoken_by.can_switch and not is_asked
 
     def _make(self, view: SessionView) -> Made | None:

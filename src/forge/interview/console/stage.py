@@ -3,9 +3,8 @@
 from rich.console import Console, RenderableType
 
 from forge.interview.console import show
+from forge.interview.domain.dialogue import Phase, ReadyToAssemble, ReadyToCreateSkill, ShowPreview
 from forge.interview.models import SessionView, SpokenBy
-from forge.interview.phases import Phase
-from forge.interview.turns import ReadyToAssemble, ReadyToCreateSkill, ShowPreview
 
 
 def is_ready(view: SessionView) -> bool:

@@ -11,11 +11,11 @@ from rich.text import Text
 
 from forge.errors import ForgeError
 from forge.events.models import Event
+from forge.interview.domain.dialogue import Mode
+from forge.interview.domain.state import Due
 from forge.interview.models import InterviewDelta, InterviewTurned, SessionView
-from forge.interview.phases import Mode
-from forge.interview.state import Due
 from forge.terminal.client import Client
-from forge.terminal.follow import RawEvent
+from forge.terminal.follower import RawEvent
 from forge.terminal.text import clean
 
 THINKING = "thinking …"
@@ -59,7 +59,7 @@ class Whispers:
 
     def _follow(self, session_id: str) -> None:
         with suppress(ForgeError):
-            for event in self._client.follow(f"interview:{session_id}", Event, on_whisper=self._hear):
+            for event in self._client.follow(f"interview:{session_id}", Event, on_ephemeral=self._hear):
                 if event.type == InterviewTurned.type:
                     self._doing = _doing(InterviewTurned.model_validate(event.data).session)
 

@@ -1,1 +1,1 @@
-"""What the doctor looks at: a file for each thing that can be wrong."""
+"""The checks of `forge doctor`."""

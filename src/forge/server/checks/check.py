@@ -1,4 +1,4 @@
-"""One thing the doctor looked at: what it found, and what to do about it."""
+"""The result of a check, and what the checks know of this machine and its server."""
 
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +13,7 @@ from forge.config import Settings
 from forge.errors import ConfigError, Denied, ForgeError, Internal, Unauthenticated, Unavailable
 from forge.kernel.clock import now
 from forge.terminal.client import Client, connect
-from forge.terminal.place import Source
+from forge.terminal.location import Source
 
 
 class CheckStatus(StrEnum):
@@ -47,17 +47,17 @@ def bad(name: str, finding: str, advice: str) -> Check:
 
 @dataclass(frozen=True)
 class Server:
-    """The server this terminal belongs to, and what it said of itself."""
+    """The server this terminal is connected to, and its status."""
 
     client: Client
     status: Status
     skew: timedelta
-    """How far its clock is ahead of ours, as far as the way there and back lets us tell."""
+    """How far its clock is ahead of ours, estimated from the round trip."""
 
     @property
     def is_local(self) -> bool:
-        """Runs here, on the data directory of these settings."""
-        return self.client.place.source is Source.SERVER_FILE
+        """Whether it runs on this machine, on the data directory of these settings."""
+        return self.client.location.source is Source.SERVER_FILE
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ CheckFunction = Callable[[Situation], Check]
 
 
 @contextmanager
-def look_around(settings: Settings) -> Generator[Situation]:
+def open_situation(settings: Settings) -> Generator[Situation]:
     with ExitStack() as stack:
         try:
             server = _ask(stack.enter_context(connect()))

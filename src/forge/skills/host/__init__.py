@@ -1,1 +1,1 @@
-"""What a running skill may ask of Forge: one function, one place where it is checked whether somebody granted it."""
+"""The host function of running skills: the operations they can call, and the grants each needs."""

@@ -1,21 +1,23 @@
-"""What an operation of the host takes, and which capability it needs."""
+"""Arguments of the host operations, the capability each needs, and how to grant it."""
 
+import shlex
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
-from forge.kernel.text import NO_NUL, whole_characters
+from forge.kernel.text import NO_NUL, repair_surrogates
 from forge.outgoing.models import MAX_URL, Method
-from forge.outgoing.target import read_url
-from forge.skills.host.own_folder import MAX_TEXT
+from forge.outgoing.target import parse_url
+from forge.skills.host.resources import MAX_TEXT
 from forge.skills.models import Capability
 
 MAX_RECALLED = 20
 
-Text = Annotated[str, AfterValidator(whole_characters)]
-Key = Annotated[str, Field(min_length=1, max_length=200), NO_NUL, AfterValidator(whole_characters)]
+Text = Annotated[str, AfterValidator(repair_surrogates)]
+Key = Annotated[str, Field(min_length=1, max_length=200), NO_NUL, AfterValidator(repair_surrogates)]
 Name = Annotated[str, Field(max_length=100)]
-Path = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(whole_characters)]
+Path = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(repair_surrogates)]
 
 
 def _upper(given: object) -> object:
@@ -27,12 +29,12 @@ class Arguments(BaseModel):
 
     @property
     def needs(self) -> Capability | None:
-        """None for what every skill may do."""
+        """The capability the operation needs; None if every skill may call it."""
         return None
 
     @property
     def asks(self) -> str:
-        """What a grant would have to cover, as somebody writes it behind `capability=`."""
+        """What a grant has to cover, as written after `capability=`."""
         return ""
 
 
@@ -57,7 +59,7 @@ class Http(Arguments):
 
     @property
     def asks(self) -> str:
-        return read_url(self.url).authority
+        return parse_url(self.url).authority
 
 
 class _OfKeys(Arguments):
@@ -147,3 +149,13 @@ class Exec(Arguments):
     @property
     def asks(self) -> str:
         return self.argv[0]
+
+
+MAX_ENTRY_CHARS = 300
+
+
+def how_to_grant(skill: str, capability: Capability, covering: Sequence[str]) -> str:
+    """Return the command that grants the capability. Its arguments are quoted, since they come from the skill."""
+    entries = [entry for entry in covering if entry and entry.isprintable() and len(entry) <= MAX_ENTRY_CHARS]
+    request = f"{capability.value}={','.join(entries)}" if entries else capability.value
+    return f"forge skill grant {skill} {shlex.quote(request)}"

@@ -1,6 +1,6 @@
-"""The one function through which a running skill reaches anything but its own input.
+"""The host function: the only way for a running skill to reach anything but its input.
 
-Every operation is in one table, and `call` is the one place where it is checked that somebody granted what it needs.
+`OPERATIONS` has all operations, and `Host.call` is the only place where grants are checked.
 """
 
 import asyncio
@@ -12,24 +12,22 @@ from typing import Any, Generic, TypeVar
 from pydantic import JsonValue, ValidationError
 
 from forge.errors import ForgeError
-from forge.kernel.misfit import first_misfit
+from forge.kernel.validation import first_problem
 from forge.skills.execution import HostError, HostRefusal, LogLine
-from forge.skills.host import arguments, commands, filing, keeping, knowing, web
-from forge.skills.host.advice import how_to_grant
-from forge.skills.host.arguments import Arguments
-from forge.skills.host.hiding import Hidden
-from forge.skills.host.lines import Lines
-from forge.skills.host.own_folder import OwnFolder
-from forge.skills.host.parts import HostParts, Invocation, Running
+from forge.skills.host import arguments, commands, operations, web
+from forge.skills.host.arguments import Arguments, Log, how_to_grant
+from forge.skills.host.context import HostContext, HostServices, Invocation, RunLog
+from forge.skills.host.resources import OwnFolder
+from forge.skills.host.secret_mask import SecretMask
 from forge.skills.models import Capability, Scope
 
 MAX_CALLS = 1000
-"""Of one run, without its lines for the log."""
+"""Maximum number of calls in a run, not counting log lines."""
 
 OUT_OF_TIME = "The run is out of time."
 
-GrantedNow = Callable[[Capability], Awaitable[Scope | None]]
-"""How far a grant goes at this moment; None when it was revoked since the run began."""
+CurrentScope = Callable[[Capability], Awaitable[Scope | None]]
+"""Return the current scope of a grant; None if it was revoked during the run."""
 
 A = TypeVar("A", bound=Arguments)
 
@@ -37,87 +35,87 @@ A = TypeVar("A", bound=Arguments)
 @dataclass(frozen=True)
 class Operation(Generic[A]):
     takes: type[A]
-    perform: Callable[[Running, Scope, A], Awaitable[JsonValue]]
+    perform: Callable[[HostContext, Scope, A], Awaitable[JsonValue]]
 
 
 LOG = "log"
 OPERATIONS: Mapping[str, Operation[Any]] = {
-    LOG: Operation(arguments.Log, knowing.log),
-    "context": Operation(arguments.Nothing, knowing.context),
-    "http": Operation(arguments.Http, web.ask),
-    "kv.get": Operation(arguments.OneKey, keeping.get),
-    "kv.set": Operation(arguments.SetKey, keeping.put),
-    "kv.delete": Operation(arguments.OneKey, keeping.drop),
-    "kv.keys": Operation(arguments.Keys, keeping.keys),
-    "secret": Operation(arguments.Secret, knowing.secret),
-    "env": Operation(arguments.Env, knowing.env),
-    "memory": Operation(arguments.Memory, knowing.memory),
-    "file.read": Operation(arguments.ReadFile, filing.read),
-    "file.write": Operation(arguments.WriteFile, filing.write),
-    "file.list": Operation(arguments.ListFiles, filing.list_names),
+    LOG: Operation(arguments.Log, operations.log),
+    "context": Operation(arguments.Nothing, operations.context),
+    "http": Operation(arguments.Http, web.send_request),
+    "kv.get": Operation(arguments.OneKey, operations.get_value),
+    "kv.set": Operation(arguments.SetKey, operations.put_value),
+    "kv.delete": Operation(arguments.OneKey, operations.delete_value),
+    "kv.keys": Operation(arguments.Keys, operations.list_keys),
+    "secret": Operation(arguments.Secret, operations.get_secret),
+    "env": Operation(arguments.Env, operations.get_variable),
+    "memory": Operation(arguments.Memory, operations.recall_memory),
+    "file.read": Operation(arguments.ReadFile, operations.read_file),
+    "file.write": Operation(arguments.WriteFile, operations.write_file),
+    "file.list": Operation(arguments.ListFiles, operations.list_files),
     "exec": Operation(arguments.Exec, commands.execute),
 }
 
 
 class Host:
-    """For one run, `seconds` long from its first call on: it may have waited for its turn before."""
+    """The host of one run. The time limit starts with the first call, since the run may have waited before."""
 
     def __init__(
         self,
         invocation: Invocation,
         allowed: Mapping[Capability, Scope],
-        parts: HostParts,
+        parts: HostServices,
         seconds: float,
-        granted_now: GrantedNow | None = None,
+        granted_now: CurrentScope | None = None,
     ) -> None:
         self._allowed = allowed
         self._granted_now = granted_now
         self._calls = 0
         self._used: Counter[Capability] = Counter()
-        hidden = Hidden()
-        self._running = Running(
+        hidden = SecretMask()
+        self._context = HostContext(
             invocation,
             parts,
             seconds,
             hidden,
-            Lines(hidden),
+            RunLog(hidden),
             OwnFolder(parts.files_dir, invocation.account_id, invocation.skill),
         )
 
     @property
     def used(self) -> dict[Capability, int]:
-        """What it made use of, and how often."""
+        """The number of uses of each capability."""
         return dict(self._used)
 
     @property
     def logs(self) -> list[LogLine]:
-        return self._running.lines.all()
+        return self._context.log.all()
 
-    def hide(self, text: str) -> str:
-        """Without the secrets it was given: for whatever else is written down about this run."""
-        return self._running.hidden(text)
+    def mask(self, text: str) -> str:
+        """Mask the secrets the skill has read, for texts that are stored about the run."""
+        return self._context.mask(text)
 
     async def call(self, op: str, args: dict[str, Any]) -> JsonValue:
-        """What it needs may depend on its arguments, as the method of a request: they are read first, and nothing is
-        done before the grant is checked."""
+        """Perform an operation, after checking the grant it needs. Arguments are parsed first, because the capability may
+        depend on them, such as on the method of a request."""
         operation = OPERATIONS.get(op)
         if operation is None:
-            raise HostError(self.hide(f"There is no operation {op[:100]!r}."))
+            raise HostError(self.mask(f"There is no operation {op[:100]!r}."))
         self._count(op)
         given = _read(op, operation, args)
         scope = await self._check_granted(given)
         try:
             async with asyncio.timeout(self._left_s()):
-                return await operation.perform(self._running, scope, given)
+                return await operation.perform(self._context, scope, given)
         except TimeoutError as error:
             raise HostError(OUT_OF_TIME) from error
         except HostError as error:
-            raise HostError(self.hide(str(error))) from error
+            raise HostError(self.mask(str(error))) from error
         except ForgeError as error:
-            raise HostError(self.hide(" ".join(filter(None, (error.message, error.hint))))) from error
+            raise HostError(self.mask(" ".join(filter(None, (error.message, error.hint))))) from error
 
     def _left_s(self) -> float:
-        if (left := self._running.left_s) > 0:
+        if (left := self._context.left_s) > 0:
             return left
         raise HostError(OUT_OF_TIME)
 
@@ -127,7 +125,7 @@ class Host:
             return
         self._calls += 1
         if self._calls > MAX_CALLS:
-            raise HostError(f"A run may ask {MAX_CALLS:,} times; this one has.")
+            raise HostError(f"A run is limited to {MAX_CALLS:,} host calls.")
 
     async def _check_granted(self, given: Arguments) -> Scope:
         needs = given.needs
@@ -137,10 +135,10 @@ class Host:
         if scope is not None and self._granted_now is not None:
             scope = await self._granted_now(needs)
         if scope is None:
-            skill = self._running.invocation.skill
+            skill = self._context.invocation.skill
             raise HostRefusal(
-                f"The skill {skill} reached for {needs.value}, which nobody granted it. If it should have it: "
-                + self.hide(how_to_grant(skill, needs, [_asked(given)]))
+                f"The skill {skill} used {needs.value}, which is not granted. To grant it: "
+                + self.mask(how_to_grant(skill, needs, [_asked(given)]))
             )
         self._used[needs] += 1
         return scope
@@ -157,4 +155,26 @@ def _read(op: str, operation: Operation[A], args: dict[str, Any]) -> A:
     try:
         return operation.takes.model_validate(args)
     except ValidationError as error:
-        raise HostError(f"{op} was called wrongly: {first_misfit(error)}.") from error
+        raise HostError(f"{op} was called with invalid arguments: {first_problem(error)}.") from error
+
+
+class CodeHost:
+    def __init__(self) -> None:
+        self._lines = RunLog(SecretMask())
+
+    @property
+    def logs(self) -> list[LogLine]:
+        return self._lines.all()
+
+    async def call(self, op: str, args: dict[str, Any]) -> JsonValue:
+        if op != LOG:
+            raise HostRefusal(
+                f"The code called {op[:100]!r}. Code can use only its input and its log; write a skill to use "
+                "capabilities."
+            )
+        try:
+            given = Log.model_validate(args)
+        except ValidationError as error:
+            raise HostError("log takes a level and a message.") from error
+        self._lines.add(given.level, given.message)
+        return None

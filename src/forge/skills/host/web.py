@@ -1,4 +1,4 @@
-"""Requests of a skill: to the hosts it was granted, and to where those send it on, if that is granted too."""
+"""HTTP requests of a skill, to granted hosts only. Redirects have to be granted too."""
 
 import ipaddress
 import re
@@ -9,29 +9,28 @@ from pydantic import JsonValue
 from forge.outgoing.models import Reach, Request
 from forge.outgoing.target import PORTS
 from forge.skills.execution import HostError
-from forge.skills.host.advice import how_to_grant
-from forge.skills.host.arguments import Http
-from forge.skills.host.parts import Running
+from forge.skills.host.arguments import Http, how_to_grant
+from forge.skills.host.context import HostContext
 from forge.skills.models import Scope
 
 _USUAL = frozenset(PORTS.values())
 
 
-async def ask(running: Running, scope: Scope, given: Http) -> JsonValue:
+async def send_request(running: HostContext, scope: Scope, given: Http) -> JsonValue:
     def rule(host: str, port: int) -> Reach:
         reach = reach_of(scope.hosts, host, port)
         if reach is None:
             shown = f"[{host}]" if ":" in host else host
             where = shown if port in _USUAL else f"{shown}:{port}"
             raise HostError(
-                f"{where} is not among the hosts that were granted. To allow it: "
+                f"{where} is not a granted host. To grant it: "
                 + how_to_grant(running.invocation.skill, given.needs, [*scope.hosts, where])
             )
         return reach
 
     body = b"" if given.body is None else given.body.encode()
     request = Request(given.url, given.method, given.headers, body, rule, running.left_s)
-    response = await running.parts.outgoing.request(request)
+    response = await running.services.outgoing.request(request)
     return {
         "status": response.status,
         "headers": dict(response.headers),
@@ -40,8 +39,11 @@ async def ask(running: Running, scope: Scope, given: Http) -> JsonValue:
 
 
 def reach_of(granted: Sequence[str], host: str, port: int) -> Reach | None:
-    """None when nothing covers it. Without a port an entry covers the two usual ones; `*` covers public hosts alone,
-    and what is on our own network has to be named."""
+    """Return how far the grants reach a host; None if no entry covers it.
+
+    An entry without a port covers the default ports. `*` covers only public hosts; hosts of the local network have to be
+    named.
+    """
     found = [reach for entry in granted if (reach := _reach_by(entry, host, port))]
     return Reach.ALLOWED if Reach.ALLOWED in found else next(iter(found), None)
 
@@ -58,7 +60,7 @@ def _reach_by(entry: str, host: str, port: int) -> Reach | None:
 
 
 def _bare(entry: str) -> str:
-    """Without an address in brackets, whose colons are no ports."""
+    """Strip an address in brackets, whose colons do not separate ports."""
     return entry.rpartition("]")[2] if entry.startswith("[") else entry
 
 

@@ -1,1 +1,1 @@
-"""What skills are to each other: versions, dependencies, conflicts, parents."""
+"""Relations between skills: versions, dependencies, conflicts and parents."""

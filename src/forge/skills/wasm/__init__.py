@@ -1,1 +1,1 @@
-"""Scripts of skills, run as WebAssembly in processes of their own: JSON in, JSON out, and one function to ask Forge."""
+"""Run scripts as WebAssembly in separate processes: JSON in, JSON out, and one host function."""

@@ -1,7 +1,7 @@
-"""Compiled components on disk. Compiling takes seconds, loading what was compiled takes milliseconds.
+"""A cache of compiled components on disk: compiling takes seconds, loading milliseconds.
 
-The engine believes what it loads, so a file is loaded only when nobody but Forge could have written it, its name says
-what it was made from and with, and its content is what its name says.
+The engine trusts what it loads. A file is loaded only if no other user could have written it, and its name matches the
+source, the engine and the content.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 
 from forge.errors import Internal
-from forge.kernel.background import end
+from forge.kernel.background import cancel_and_wait
 from forge.skills.wasm import frames
 from forge.skills.wasm.engine import compiled_name
 
@@ -29,15 +29,15 @@ SUFFIX, PARTIAL = ".cwasm", ".partial"
 MAX_FILES = 50
 MAX_REFUSED = 1000
 COMPILE_S = 60.0
-"""For what others made. A runtime of ours takes as long as it takes."""
+"""Time limit for components of skills."""
 OURS_S = 600.0
 ABANDONED_S = 3600.0
-"""Nobody compiles so long: whoever began it was killed."""
+"""Age at which a partial file is considered left by a killed process."""
 
 
 @dataclass(frozen=True)
 class Component:
-    """One that is to be compiled: bytes somebody gave, or a runtime that came with Forge."""
+    """A component to compile: bytes of a skill, or a runtime that comes with Forge."""
 
     digest: str
     source: bytes | Path
@@ -47,19 +47,19 @@ class Component:
         return isinstance(self.source, Path)
 
     @classmethod
-    def given(cls, source: bytes) -> "Component":
+    def from_bytes(cls, source: bytes) -> "Component":
         return cls(sha256(source).hexdigest(), source)
 
 
 class Uncompilable(Exception):
-    """Why a component cannot be used, in words for whoever made it."""
+    """The component cannot be used; the message is for its author."""
 
 
 class CompiledFiles:
     def __init__(self, folder: Path, shipped: Path) -> None:
         self._folder = folder
         self._shipped = shipped
-        """Where a checkout has what it compiled when it was set up. Only read."""
+        """Read-only folder with the runtimes a checkout compiled when it was set up."""
         self._known: dict[str, Path] = {}
         self._refused: dict[str, Uncompilable] = {}
         self._broken: set[Path] = set()
@@ -71,11 +71,11 @@ class CompiledFiles:
         return [self._folder, self._shipped]
 
     async def open(self) -> None:
-        """Before the first worker: it is locked in with the folders that are there then."""
+        """Create the folder. Call this before starting a worker, which can only read existing folders."""
         await asyncio.to_thread(_open_folder, self._folder)
 
     async def find(self, component: Component) -> Path:
-        """Compiles it if nobody has. All who want the same one wait for the same compiler, and none can cancel it."""
+        """Return the compiled file, compiling if needed. Concurrent callers share one compilation, which none can cancel."""
         name = compiled_name(component.digest)
         if (known := self._known.get(name)) and known.exists():
             return known
@@ -88,7 +88,7 @@ class CompiledFiles:
         return await asyncio.shield(task)
 
     def drop(self, path: Path) -> None:
-        """It turned out to be broken."""
+        """Remove a file that could not be loaded."""
         log.warning("a compiled component could not be loaded and is compiled again: %s", path.name)
         self._known = {name: known for name, known in self._known.items() if known != path}
         self._broken.add(path)
@@ -96,7 +96,7 @@ class CompiledFiles:
             path.unlink()
 
     async def close(self) -> None:
-        await end(self._pending.values())
+        await cancel_and_wait(self._pending.values())
 
     def _settle(self, name: str, done: "asyncio.Task[Path]") -> None:
         self._pending.pop(name, None)
@@ -110,7 +110,7 @@ class CompiledFiles:
                     self._refused.clear()
                 self._refused[name] = refused
             case _:
-                pass  # whoever waits is told
+                pass  # the waiting callers get the exception
 
     async def _make(self, name: str, component: Component) -> Path:
         if found := await asyncio.to_thread(self._look, name):
@@ -145,7 +145,7 @@ class CompiledFiles:
 
 
 def is_trusted(path: Path) -> bool:
-    """Nobody but us, or the machine's owner, can have written it."""
+    """Return whether only this user or root can write the file."""
     try:
         found = path.lstat()
     except OSError:
@@ -177,7 +177,7 @@ def _open_folder(folder: Path) -> None:
 
 @contextmanager
 def _partial(folder: Path) -> Generator[tuple[int, Path]]:
-    """A new file only we can open, gone afterwards unless it was given another name."""
+    """Yield a new private file, deleted afterwards unless it was renamed."""
     handle, name = tempfile.mkstemp(suffix=PARTIAL, dir=folder)
     try:
         yield handle, Path(name)
@@ -201,18 +201,18 @@ async def _run_compiler(component: Component, target: int) -> None:
     given = await asyncio.to_thread(source.read_bytes) if isinstance(source, Path) else source
     try:
         async with asyncio.timeout(OURS_S if component.is_ours else COMPILE_S):
-            told, said = await process.communicate(given)
+            output, errors = await process.communicate(given)
     except TimeoutError:
-        raise Uncompilable(f"It takes longer than {COMPILE_S:g} seconds to compile.") from None
+        raise Uncompilable(f"Compiling takes longer than {COMPILE_S:g} seconds.") from None
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     if process.returncode == 0:
-        problem = frames.unpack(told[frames.LENGTH.size :])["problem"]
+        problem = frames.unpack(output[frames.LENGTH.size :])["problem"]
     elif (process.returncode or 0) < 0 and not component.is_ours:
-        problem = "The compiler gave up on it: it takes too much memory or time."
+        problem = "Compiling takes too much memory or time."
     else:
-        raise Internal(f"the compiler of components failed: {said.decode(errors='replace')[-2000:]}")
+        raise Internal(f"the compiler of components failed: {errors.decode(errors='replace')[-2000:]}")
     if problem:
         raise Uncompilable(problem)

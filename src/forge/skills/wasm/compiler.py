@@ -1,7 +1,7 @@
-"""A process that compiles one component and ends: `python -I -m forge.skills.wasm.compiler FD IS_OURS`.
+"""A process that compiles one component: `python -I -m forge.skills.wasm.compiler FD IS_OURS`.
 
-The component comes by stdin; what is compiled goes to the file that was opened for it, the verdict to stdout. Nothing
-else is within reach: a component made to confuse the compiler has an empty process for itself.
+It reads the component from stdin, writes the result to the open file FD, and reports problems on stdout. Nothing else is
+accessible, in case a component exploits the compiler.
 """
 
 import os
@@ -31,12 +31,12 @@ def main(target: int, *, is_ours: bool) -> None:
 
 def _compile(source: bytes, target: int, *, is_ours: bool) -> str | None:
     if not source.startswith(b"\0asm"):
-        return "It is no WebAssembly."
+        return "It is not a WebAssembly file."
     engine = new_engine()
     try:
         component = model.Component(engine, source)
     except wasmtime.WasmtimeError as error:
-        return f"It is no component that can be compiled: {first_line(error)}"
+        return f"It is not a valid component: {first_line(error)}"
     if not is_ours and (problem := problem_of(engine, component)):
         return problem
     with os.fdopen(target, "wb") as file:

@@ -1,4 +1,4 @@
-"""Loading components and linking them: what they may import, and what they must be."""
+"""Link components, and check that a component of a skill has the right imports and exports."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ HARMLESS = (
     *("wasi:random/random", "wasi:random/insecure", "wasi:random/insecure-seed"),
     *("wasi:filesystem/types", "wasi:filesystem/preopens"),
 )
-"""Of WASI, what gives nothing away when nothing was put in: no variables, no arguments, no folders, no input."""
+"""WASI interfaces that are harmless while they are empty: no variables, arguments, folders or input."""
 
 TRIAL_FUEL = 200_000_000
 TRIAL_MEMORY = 256 << 20
@@ -26,8 +26,8 @@ MAX_TABLE_ELEMENTS = 1_000_000
 MAX_INSTANCES = 200
 MAX_TABLES = 100
 OUR_MEMORIES, GIVEN_MEMORIES = 2, 1
-"""A limit counts for each memory, so whoever could grow a second one has none. The runtime of JavaScript has a small one
-that no script can reach."""
+"""Limits apply per memory, so components of skills get only one. The JavaScript runtime has a second, small one that
+scripts cannot reach."""
 
 HostFunction = Callable[..., Any]
 
@@ -51,13 +51,13 @@ def new_store(engine: Engine, fuel: int, memory_bytes: int, *, is_ours: bool) ->
 
 
 def problem_of(engine: Engine, component: model.Component) -> str | None:
-    """Why a component that somebody else made cannot be a skill."""
+    """Return why a component cannot be a skill; None if it can."""
     for name, item in component.type.imports(engine).items():
         if name == HOST:
             if problem := _host_problem(engine, item.ty):
                 return problem
         elif name.partition("@")[0] not in HARMLESS:
-            return f"It imports {name}, which skills do not have: they reach out through {HOST} only."
+            return f"It imports {name}, which is not available: skills can only use {HOST}."
     entry = component.type.exports(engine).get(ENTRY)
     if entry is None:
         return f"It does not export {ENTRY}: func(input: string) -> result<string, string>."
@@ -69,10 +69,10 @@ def problem_of(engine: Engine, component: model.Component) -> str | None:
 def _host_problem(engine: Engine, item: Any) -> str | None:
     wanted = f"{HOST_FUNCTION}: func(op: string, args: string) -> result<string, string>"
     if not isinstance(item, model.ComponentInstanceType):
-        return f"It imports {HOST} as something else than an interface."
+        return f"It imports {HOST}, but not as an interface."
     for name, extern in item.exports(engine).items():
         if name != HOST_FUNCTION or not _is_function(extern.ty, parameters=2):
-            return f"It imports {name} of {HOST}, which has nothing but {wanted}."
+            return f"It imports {name} of {HOST}, which only has {wanted}."
     return None
 
 
@@ -89,18 +89,18 @@ def _is_function(item: Any, parameters: int) -> bool:
 
 
 def _try(engine: Engine, component: model.Component) -> str | None:
-    """Puts it together once: versions of WASI that are not there, or more memory than anybody gets."""
+    """Instantiate the component once, to find missing WASI versions and excessive memory."""
     linker = new_linker(engine, lambda *_: model.Variant("err", "not now"))
     store = new_store(engine, TRIAL_FUEL, TRIAL_MEMORY, is_ours=False)
     try:
         linker.instantiate(store, component)
     except WasmtimeError as error:
-        return f"It cannot be put together: {first_line(error)}"
+        return f"It cannot be instantiated: {first_line(error)}"
     return None
 
 
 def first_line(error: Exception) -> str:
-    """What the engine says, without its trace."""
+    """Return the engine's message without its trace."""
     text = str(error)
     _, _, cause = text.partition("Caused by:")
     lines = [line.strip() for line in (cause or text).splitlines() if line.strip()]

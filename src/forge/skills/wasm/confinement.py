@@ -1,4 +1,4 @@
-"""How a worker locks itself in before it sees anything of a skill, should the engine ever let one out."""
+"""Lock a worker process in before it loads a skill, in case a skill escapes the engine."""
 
 import os
 import platform
@@ -7,7 +7,7 @@ import signal
 import sys
 from contextlib import suppress
 
-from forge.sandbox.launcher import (
+from forge.sandbox.backends.launcher import (
     PR_SET_DUMPABLE,
     PR_SET_NO_NEW_PRIVS,
     PR_SET_PDEATHSIG,
@@ -15,16 +15,16 @@ from forge.sandbox.launcher import (
     restrict_calls,
     restrict_files,
 )
-from forge.sandbox.seccomp import build_filter
-from forge.sandbox.syscalls import NUMBERS
+from forge.sandbox.backends.seccomp import build_filter
+from forge.sandbox.backends.syscalls import NUMBERS
 
 OPEN_FILES = 64
 NEEDED = ("memfd_create",)
-"""The engine lays out the memory of an instance in one, where the file of the component does not do."""
+"""The engine may use it for the memory of an instance."""
 
 
 def lock_in(readable: list[str], memory_bytes: int) -> list[str]:
-    """Gives the names of what holds from now on; what this kernel does not have is left out. Threads come after this."""
+    """Apply all protections this kernel supports, and return their names. Call this before starting threads."""
     held = [*_limit(memory_bytes)]
     if sys.platform != "linux":
         return held
@@ -44,7 +44,7 @@ def lock_in(readable: list[str], memory_bytes: int) -> list[str]:
 
 
 def _limit(memory_bytes: int) -> list[str]:
-    """The engine reserves address space by the gigabyte: only what is really used counts."""
+    """Limit data, not address space, because the engine reserves gigabytes of address space."""
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))

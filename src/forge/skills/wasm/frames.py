@@ -1,4 +1,4 @@
-"""How Forge and its workers talk: JSON objects over pipes, each behind its length."""
+"""The messages between Forge and its workers: JSON objects over pipes, each preceded by its length."""
 
 import json
 import struct
@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 LENGTH = struct.Struct("<I")
 MAX_BYTES = 64 << 20
-"""More than any message that keeps to the limits of texts."""
+"""More than any message within the limits of texts."""
 
 Message = dict[str, Any]
 
@@ -21,7 +21,7 @@ def unpack(body: bytes) -> Message:
 
 
 def read(pipe: BinaryIO) -> Message | None:
-    """None at the end."""
+    """Read a message; None at the end of the stream."""
     head = pipe.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None

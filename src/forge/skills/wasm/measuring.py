@@ -1,6 +1,6 @@
-"""Finds what a runtime takes before the first line of a skill: `python -m forge.skills.wasm.measuring FILE FOLDER`.
+"""Measure the memory a runtime needs by itself: `python -m forge.skills.wasm.measuring FILE FOLDER`.
 
-Part of building the runtimes. What it has to compile for that is kept in the folder, for this machine.
+Part of building the runtimes. Keeps the compiled runtime in the folder, for this machine.
 """
 
 import json
@@ -34,13 +34,13 @@ def main(file: Path, folder: Path) -> dict[str, Any]:
     source = file.read_bytes()
     component = model.Component(engine, source)
     _keep(folder, compiled_name(sha256(source).hexdigest()), bytes(component.serialize()))
-    told: dict[str, Any] = {
+    measured: dict[str, Any] = {
         "baseline_bytes": _least_pages(engine, component, NOTHING[file.stem]) * PAGE,
         "engine": version("wasmtime"),
     }
     if file.stem == "py":
-        told["modules"] = json.loads(_call(engine, component, MODULES, MAX_PAGES * PAGE))
-    return told
+        measured["modules"] = json.loads(_call(engine, component, MODULES, MAX_PAGES * PAGE))
+    return measured
 
 
 def _keep(folder: Path, name: str, code: bytes) -> None:

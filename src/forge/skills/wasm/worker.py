@@ -1,7 +1,7 @@
-"""A process that calls skills, one at a time, for as long as Forge asks: `python -I -m forge.skills.wasm.worker FOLDER`.
+"""A worker process that calls skills, one at a time: `python -I -m forge.skills.wasm.worker FOLDER...`.
 
-It may read the folder of compiled components and nothing else. It stands on the engine and the standard library, so
-that it starts fast and has little to give away.
+It can read only the folders of compiled components. It imports only the engine and the standard library, to start fast and
+to contain no data worth stealing.
 """
 
 import os
@@ -14,11 +14,10 @@ from wasmtime import WasmtimeError
 from wasmtime import component as model
 
 from forge.skills.wasm import frames
-from forge.skills.wasm.calls import Caller, Order
+from forge.skills.wasm.calls import Caller, CallSpec, MemoryMeter
 from forge.skills.wasm.components import first_line
 from forge.skills.wasm.confinement import lock_in
 from forge.skills.wasm.engine import new_engine
-from forge.skills.wasm.meter import Meter
 
 MEMORY_BYTES = 1 << 30
 MAX_LOADED = 8
@@ -31,13 +30,13 @@ IDLE_FUEL, IDLE_MEMORY, IDLE_S = 10_000_000_000, 256 << 20, 10.0
 class Loaded:
     component: model.Component
     own_bytes: int
-    """What a call takes that does nothing."""
+    """Memory that an empty call needs."""
 
 
 class Worker:
     def __init__(self, folders: list[str]) -> None:
         self._input, self._output = sys.stdin.buffer, sys.stdout.buffer
-        self._meter = Meter()
+        self._meter = MemoryMeter()
         self._protections = lock_in(folders, MEMORY_BYTES)
         self._engine = new_engine()
         self._caller = Caller(self._engine, self._meter, self._ask)
@@ -53,7 +52,7 @@ class Worker:
             loaded = self._load(message["path"], is_ours=message["is_ours"])
         except (OSError, WasmtimeError) as error:
             return {"broken": first_line(error)}
-        order = Order(
+        order = CallSpec(
             texts=tuple(message["texts"]),
             fuel=message["fuel"],
             memory_bytes=message["memory"],
@@ -78,8 +77,8 @@ class Worker:
         return loaded
 
     def _idle_bytes(self, component: model.Component) -> int:
-        """Runs an empty source: what that takes is the runtime's, not a skill's."""
-        nothing = Order(("", "null"), IDLE_FUEL, IDLE_MEMORY, IDLE_S, is_ours=True)
+        """Measure the memory of an empty call, which is the runtime's, not the skill's."""
+        nothing = CallSpec(("", "null"), IDLE_FUEL, IDLE_MEMORY, IDLE_S, is_ours=True)
         self._caller.call(component, nothing)
         return self._caller.call(component, nothing)["memory"] or 0
 
@@ -89,7 +88,7 @@ class Worker:
         return self._leave() if reply is None else reply
 
     def _leave(self) -> NoReturn:
-        """Nobody is there any more."""
+        """Exit: Forge has closed the pipe."""
         os._exit(0)
 
 

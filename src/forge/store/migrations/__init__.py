@@ -1,1 +1,1 @@
-"""The history of the schema; one file per change, applied in order at the start."""
+"""Schema migrations, one file per change, applied in order at startup."""

@@ -1,4 +1,4 @@
-"""Alembic's entry point: migrates the connection it is handed by `forge.store.schema`."""
+"""Alembic's entry point: migrate the connection passed by `forge.store.schema`."""
 
 from alembic import context
 

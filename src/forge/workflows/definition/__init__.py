@@ -1,1 +1,1 @@
-"""What a workflow is: its one form, how it is read and written, and what is wrong with it."""
+"""Workflow definitions: models, reading, validation and writing."""

@@ -1,7 +1,7 @@
-"""The shape of a workflow: which step waits for which, and which loop owns which steps.
+"""The graph of a workflow: which step waits for which, and which loop contains which steps.
 
-Two kinds of edges lead to a step. Those of `depends_on` say what has to be settled first. Gates (a branch of a
-conditional, a rejected approval, an error that goes to a handler) say in addition that somebody has to choose it.
+Two kinds of edges lead to a step. `depends_on` lists the steps that must be settled first. Gates (the branch of a
+conditional, a rejected approval, an error handler) must in addition choose the step for it to run.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,11 +18,11 @@ from forge.workflows.definition.models import (
 
 TOP = ""
 FINALLY = "finally"
-"""Scopes that are no loop; a step cannot be called like this one by accident: ids of loops are prefixed."""
+"""Scopes other than loops. They cannot clash with loop ids, which are prefixed."""
 
 
 class GraphError(Exception):
-    """Steps that do not fit together. Raised and caught where a definition is checked."""
+    """The steps do not form a valid graph. Raised only while a definition is checked."""
 
     def __init__(self, step: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class GraphError(Exception):
 class Node:
     step: Step
     after: tuple[str, ...]
-    """What it depends on."""
+    """The steps it depends on."""
     gates: tuple[str, ...]
     """The steps that may choose it."""
 
@@ -46,17 +46,17 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """The steps of one scope: the workflow itself, the body of a loop, or what is done finally."""
+    """The steps of one scope: the workflow, the body of a loop, or `finally`."""
 
     nodes: Mapping[str, Node]
-    """In the order they were written."""
+    """In the order of the definition."""
     bodies: Mapping[str, "Graph"] = field(default_factory=dict[str, "Graph"])
-    """Of the loops in this scope."""
+    """The bodies of the loops in this scope."""
     final: "Graph | None" = None
 
     @classmethod
     def of(cls, steps: Sequence[Step], finally_ids: Sequence[str] = ()) -> "Graph":
-        """Raises GraphError. The ids are known to be there, and to be different from each other."""
+        """Build the graph. Step ids must exist and be unique. Raises GraphError."""
         scopes = _scopes(steps, finally_ids)
         gates = _gates(steps)
         for step in steps:
@@ -67,7 +67,7 @@ class Graph:
 
     @cached_property
     def targets(self) -> Mapping[str, Sequence[str]]:
-        """What waits for a step, in this scope."""
+        """The steps that wait for each step, in this scope."""
         found: dict[str, list[str]] = {step_id: [] for step_id in self.nodes}
         for node in self.nodes.values():
             for source in dict.fromkeys(node.sources):
@@ -76,7 +76,7 @@ class Graph:
 
 
 def chosen_by(step: Step) -> Sequence[str]:
-    """The steps this one may choose."""
+    """Return the steps that this step may choose."""
     named: list[str] = []
     if isinstance(step.config, ConditionalConfig):
         named += [*step.config.then_steps, *step.config.else_steps]
@@ -96,7 +96,7 @@ def _gates(steps: Iterable[Step]) -> dict[str, list[str]]:
 
 
 def _scopes(steps: Sequence[Step], finally_ids: Sequence[str]) -> dict[str, str]:
-    """Whose each step is: of a loop, of `finally`, of the workflow."""
+    """Return the scope of each step: a loop, `finally` or the workflow."""
     owners = {step.id: TOP for step in steps}
     for step_id in finally_ids:
         owners[step_id] = FINALLY
@@ -109,7 +109,7 @@ def _scopes(steps: Sequence[Step], finally_ids: Sequence[str]) -> dict[str, str]
             if owners[inner] != TOP:
                 other = "finally" if owners[inner] == FINALLY else owners[inner].removeprefix("/")
                 raise GraphError(
-                    step.id, f"The step {inner} is in the body of {step.id} and also in {other}."
+                    step.id, f"The step {inner} is both in the body of {step.id} and in {other}."
                 )
             owners[inner] = f"/{step.id}"
     for step in steps:
@@ -130,25 +130,25 @@ def _check_nesting(step_id: str, owners: Mapping[str, str]) -> None:
 def _check_borders(step: Step, gates: Iterable[str], scopes: Mapping[str, str]) -> None:
     for source in (*step.depends_on, *gates):
         if source == step.id:
-            raise GraphError(step.id, f"The step {step.id} waits for itself.")
+            raise GraphError(step.id, f"The step {step.id} depends on itself.")
         if scopes[source] == scopes[step.id]:
             continue
         raise GraphError(
             step.id,
-            f"{step.id} is {_where(scopes[step.id])} and waits for {source}, which is {_where(scopes[source])}.",
-            hint="A step waits for steps of its own place. What is around a loop is done before its body begins; "
-            "what comes after a loop depends on the loop.",
+            f"{step.id} is {_where(scopes[step.id])} and depends on {source}, which is {_where(scopes[source])}.",
+            hint="A step can only depend on steps of its own loop body or level. Steps before a loop end before its body "
+            "starts; steps after a loop depend on the loop.",
         )
 
 
 def _where(scope: str) -> str:
     if scope == FINALLY:
         return "in finally"
-    return f"in the body of {scope.removeprefix('/')}" if scope else "outside of loops"
+    return f"in the body of {scope.removeprefix('/')}" if scope else "outside loops"
 
 
 def _check_cycles(nodes: Mapping[str, Node]) -> None:
-    """Without recursion: a chain may be as long as there may be steps."""
+    """Raise if there is a cycle. Iterative, because a chain of 1,000 steps would exceed the recursion limit."""
     done: set[str] = set()
     for start in nodes:
         path: list[str] = []
@@ -164,8 +164,8 @@ def _check_cycles(nodes: Mapping[str, Node]) -> None:
                 cycle = [*path[path.index(step_id) :], step_id]
                 raise GraphError(
                     step_id,
-                    f"These steps wait for each other: {' ← '.join(cycle)}.",
-                    hint="To repeat steps, put them into the body of a loop.",
+                    f"These steps depend on each other: {' ← '.join(cycle)}.",
+                    hint="To repeat steps, put them in the body of a loop.",
                 )
             elif step_id not in done:
                 path.append(step_id)

@@ -1,7 +1,7 @@
-"""A workflow as it is written down: one form for YAML, JSON, the canvas and the API.
+"""The definition of a workflow: one format for YAML, JSON, the canvas and the API.
 
-Names are those of the format: durations are `_secs`, lists of steps end in `_steps`. What a person leaves out has its
-default here; what is not known is refused, so that a misspelt key never counts as nothing.
+Names are those of the format: durations end in `_secs`, lists of steps in `_steps`. Unknown keys are rejected, so that a
+misspelt key is never ignored.
 """
 
 from enum import StrEnum
@@ -9,12 +9,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+HTTP_TIMEOUT_S = 30.0
+
+
 MAX_STEPS = 1000
 MAX_SOURCE = 1 << 20
 """Characters of a definition as YAML."""
 MAX_ITERATIONS = 100
 MAX_DEPTH = 5
-"""Of workflows that start workflows, and of runs that cause runs."""
+"""Levels of workflows that start each other and of runs that cause each other."""
 STEP_TIMEOUT_S = 300
 RUN_TIMEOUT_S = 1800
 LONGEST_S = 366 * 86400
@@ -23,7 +26,7 @@ StepId = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
 Name = Annotated[str, Field(pattern=r"^[^\W_]([^\W_]|-){0,63}$")]
 """Letters, digits and hyphens."""
 Expression = Annotated[str, Field(min_length=1, max_length=4000)]
-"""CEL: `steps.gather.output.count > 3`. Braces around it are taken off."""
+"""CEL: `steps.gather.output.count > 3`. Braces around it are removed."""
 Template = Annotated[str, Field(max_length=200_000)]
 """Text with `{{ expression }}` in it."""
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
@@ -34,7 +37,7 @@ class Part(BaseModel):
 
 
 class StepConfig(Part):
-    """What a kind of step does. `templated` names the fields with templates in them."""
+    """The config of a step type. `templated` lists the fields that may contain templates."""
 
     templated: ClassVar[tuple[str, ...]] = ()
 
@@ -54,19 +57,19 @@ class StepType(StrEnum):
 
 
 class AgentConfig(StepConfig):
-    """Ask a bot, through its own pipeline."""
+    """Ask a bot."""
 
     templated: ClassVar[tuple[str, ...]] = ("prompt",)
 
     type: Literal["agent"] = "agent"
     bot: str = Field(min_length=1, max_length=64)
-    """Its slug."""
+    """The slug of the bot."""
     prompt: Template
     model: str | None = Field(default=None, max_length=200)
     session: Literal["new", "reuse"] = "new"
-    """`reuse`: one conversation for all runs of this step."""
+    """`reuse`: share one conversation among all runs of this step."""
     output_schema: dict[str, JsonValue] | None = None
-    """A JSON Schema: the answer has to be JSON that fits it, and is in `output.json`."""
+    """A JSON Schema that the answer must match; the parsed answer is in `output.json`."""
 
 
 class SkillConfig(StepConfig):
@@ -75,7 +78,7 @@ class SkillConfig(StepConfig):
     type: Literal["skill"] = "skill"
     skill: str = Field(min_length=1, max_length=64)
     input: JsonValue = None
-    """Templates in it are filled in. A text goes in as `{"input": text}`."""
+    """Templates are filled in. Values other than objects are wrapped as `{"input": …}`."""
 
 
 class Language(StrEnum):
@@ -85,14 +88,14 @@ class Language(StrEnum):
 
 
 class CodeConfig(StepConfig):
-    """A function `run(input)` in the WebAssembly runtime, with no capability but its log."""
+    """Run a function `run(input)` in the WebAssembly runtime, with no capability other than logging."""
 
     templated: ClassVar[tuple[str, ...]] = ("input",)
 
     type: Literal["code"] = "code"
     language: Language
     source: str = Field(min_length=1, max_length=500_000)
-    """Of WASM: a component in base64. Never a template: code is not put together from data."""
+    """For wasm, a component in base64. Templates are not filled in, so data never becomes code."""
     input: JsonValue = None
 
 
@@ -104,9 +107,9 @@ class HttpConfig(StepConfig):
     url: Template
     headers: dict[str, Template] = {}
     body: JsonValue = None
-    """A text is sent as it is; anything else as JSON."""
+    """Text is sent as is, anything else as JSON."""
     expect_status: list[Annotated[int, Field(ge=100, le=599)]] | None = Field(default=None, min_length=1)
-    """Others fail the step. Without it: anything below 400 is fine."""
+    """Any other status fails the step. Default: all below 400."""
     max_bytes: int = Field(default=1 << 20, ge=1, le=8 << 20)
 
 
@@ -118,17 +121,17 @@ class ConditionalConfig(StepConfig):
 
 
 class LoopConfig(StepConfig):
-    """While `condition` is true, or once for each of `items`."""
+    """Repeat steps while `condition` is true, or once for each of `items`."""
 
     templated: ClassVar[tuple[str, ...]] = ("items",)
 
     type: Literal["loop"] = "loop"
     condition: Expression | None = None
     items: JsonValue = None
-    """A list, or a template that gives one."""
+    """A list, or a template that evaluates to one."""
     max_iterations: int = Field(default=MAX_ITERATIONS, ge=1, le=MAX_ITERATIONS)
     parallel: int = Field(default=1, ge=1, le=20)
-    """Of `items`, how many at a time."""
+    """How many items are processed at a time."""
     body_steps: list[StepId] = Field(min_length=1)
 
 
@@ -140,9 +143,9 @@ class ApprovalConfig(StepConfig):
     timeout_secs: Seconds | None = None
     on_timeout: Literal["fail", "reject", "approve"] = "fail"
     on_reject: Literal["skip", "fail", "continue"] = "skip"
-    """`skip`: what depends on it is skipped, the rest goes on."""
+    """`skip`: dependent steps are skipped, other steps continue."""
     rejected_steps: list[StepId] = []
-    """Run only when it was rejected."""
+    """Steps that run only if the approval is rejected."""
 
 
 class SubWorkflowConfig(StepConfig):
@@ -151,7 +154,7 @@ class SubWorkflowConfig(StepConfig):
     type: Literal["sub_workflow"] = "sub_workflow"
     workflow_name: str = Field(min_length=1, max_length=64)
     input: JsonValue = None
-    """Its inputs, and its `trigger`."""
+    """The payload of the child run: its inputs and `trigger`."""
 
 
 class WaitConfig(StepConfig):
@@ -160,17 +163,17 @@ class WaitConfig(StepConfig):
     type: Literal["wait"] = "wait"
     seconds: Annotated[float, Field(ge=0, le=LONGEST_S)] | Template | None = None
     until: Template | None = None
-    """A time such as `2026-12-01T09:00:00+01:00`."""
+    """A time with a time zone, such as `2026-12-01T09:00:00+01:00`."""
 
 
 class MessageConfig(StepConfig):
-    """Send to a bot or a channel; with `wait`, the reply is the output."""
+    """Send a message to a bot or a channel; with `wait`, the output contains the reply."""
 
     templated: ClassVar[tuple[str, ...]] = ("to", "channel", "body")
 
     type: Literal["message"] = "message"
     to: str | None = Field(default=None, min_length=1, max_length=64)
-    """A bot's slug."""
+    """The slug of the bot."""
     channel: str | None = Field(default=None, min_length=1, max_length=64)
     message_type: str = Field(default="text", pattern=r"^[a-z][a-z0-9_]{0,31}$")
     body: JsonValue
@@ -178,15 +181,15 @@ class MessageConfig(StepConfig):
 
 
 class AuditConfig(StepConfig):
-    """Audit a workspace; the step fails when the verdict is among `fail_on`."""
+    """Audit a workspace; the step fails if the verdict is in `fail_on`."""
 
     templated: ClassVar[tuple[str, ...]] = ("workspace", "base")
 
     type: Literal["audit"] = "audit"
     workspace: Template
-    """Its name or id."""
+    """The name or id of the workspace."""
     base: Template | None = None
-    """A commit, branch or tag the changes are counted from."""
+    """A commit, branch or tag that changes are compared with."""
     fail_on: list[Literal["FAIL", "ERROR", "WARN"]] = ["FAIL", "ERROR"]
 
 
@@ -209,7 +212,7 @@ Config = Annotated[
 class RetryStrategy(StrEnum):
     SIMPLE = "simple"
     LLM_SELF_CORRECT = "llm_self_correct"
-    """A model looks at what went in and what went wrong, and writes what goes in next."""
+    """A model rewrites the input, based on the error, before the next attempt."""
 
 
 class RetryPolicy(Part):
@@ -219,14 +222,14 @@ class RetryPolicy(Part):
     factor: Annotated[float, Field(ge=1, le=10)] = 2.0
     max_delay_secs: Annotated[float, Field(ge=0, le=86400)] = 60.0
     jitter: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """A share of the delay that is left to chance."""
+    """The random share of the delay."""
     retry_on: list[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$|^\*$")]] | None = None
-    """Codes of errors; `*` for any. Without it: what may pass by itself, and with self-correction anything."""
+    """Error codes to retry; `*` for any. Default: transient errors, with self-correction all errors."""
 
 
 class Goto(Part):
     goto: StepId
-    """Runs instead of what depends on the step that failed."""
+    """The step to run instead of the steps that depend on the failed one."""
 
 
 OnError = Literal["fail", "continue"] | Goto
@@ -279,7 +282,7 @@ class Input(Part):
 
 
 class CatchUp(StrEnum):
-    """What becomes of occurrences nobody was there for."""
+    """What to do about occurrences missed while the server was down."""
 
     SKIP = "skip"
     ONCE = "once"
@@ -302,7 +305,7 @@ class CronTrigger(Part):
 class WebhookAuth(Part):
     type: Literal["hmac_sha256", "bearer_token"]
     secret_name: str = Field(min_length=1, max_length=128)
-    """Of a secret in the vault."""
+    """The name of a secret in the vault."""
 
 
 class WebhookTrigger(Part):
@@ -311,14 +314,14 @@ class WebhookTrigger(Part):
     auth: WebhookAuth | None = None
     when: Expression | None = None
     tolerance_secs: int = Field(default=300, ge=10, le=86400)
-    """How old a delivery that says its time may be."""
+    """The maximum age of deliveries that have a timestamp."""
 
 
 class EventTrigger(Part):
     type: Literal["event"] = "event"
     event_type: str = Field(pattern=r"^[a-z][a-z_.]{0,63}$")
     source: str = Field(default="*", max_length=128)
-    """`*`, or what it is about: `workflow:<name>`, `bot:<slug>`, `skill:<name>`, `kind:<kind of run>`."""
+    """The subject: `workflow:<name>`, `bot:<slug>`, `skill:<name>` or `kind:<run kind>`; `*` for any."""
     when: Expression | None = None
 
 
@@ -361,23 +364,39 @@ class Definition(Part):
     version: str = Field(default="1.0", min_length=1, max_length=64)
     owner: Owner = GlobalOwner()
     concurrency: int | None = Field(default=None, ge=1, le=1000)
-    """Runs at a time; any number without it."""
+    """The maximum number of concurrent runs. Default: unlimited."""
     concurrency_policy: ConcurrencyPolicy = ConcurrencyPolicy.QUEUE
     timeout_secs: Seconds = RUN_TIMEOUT_S
-    """Of work: waiting for people and times does not count."""
+    """Time limit of a run. Waiting for people, times and other runs does not count."""
     parallel: int = Field(default=16, ge=1, le=64)
-    """Steps at a time."""
+    """The maximum number of parallel steps."""
     inputs: dict[StepId, Input] = Field(default={}, max_length=100)
     triggers: list[Trigger] = Field(default=[ManualTrigger()], max_length=50)
     steps: list[Step] = Field(min_length=1, max_length=MAX_STEPS)
     finally_steps: list[StepId] = Field(default=[], alias="finally")
-    """Run last, however the others ended, unless the run was cancelled."""
+    """Steps that run last, however the others ended, unless the run was cancelled."""
     outputs: dict[StepId, JsonValue] = Field(default={}, max_length=100)
-    """Templates; without it the output is that of the last step."""
+    """Templates for the output of the run. Default: the output of the last step."""
     metadata: dict[str, JsonValue] = {}
 
     model_config = ConfigDict(populate_by_name=True)
 
     def as_json(self) -> dict[str, Any]:
-        """In its one form: every field with a value, under the names of the format."""
+        """Return the normalized JSON: every field that has a value, under the names of the format."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+class Place(BaseModel):
+    """A problem or warning in a definition, with its position."""
+
+    model_config = ConfigDict(frozen=True)
+
+    line: int
+    """Counts from 1. For a JSON definition, the line in the YAML that it is converted to."""
+    column: int
+    path: str
+    """For example `steps[2].config.url`."""
+    step: str | None = None
+    message: str
+    hint: str | None = None
+    is_warning: bool = False

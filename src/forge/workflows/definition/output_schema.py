@@ -1,4 +1,4 @@
-"""JSON that a bot was asked for: how it is told what to give, what its answer says, and what is wrong with it."""
+"""Request JSON from a bot and validate its answer."""
 
 import json
 import re
@@ -10,10 +10,10 @@ from jsonschema_rs import RegexOptions, ValidationError, Validator, validator_fo
 from pydantic import JsonValue
 
 from forge.errors import Invalid
-from forge.kernel.text import cut
+from forge.kernel.text import truncate
 
 MAX_FAULTS = 8
-LONGEST_FAULT = 300
+MAX_FAULT_LENGTH = 300
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
 
 WANTED = """\
@@ -38,8 +38,8 @@ and write nothing else.\
 
 
 @dataclass(frozen=True)
-class Found:
-    """What an answer says, or what is wrong with it."""
+class ParsedAnswer:
+    """The JSON value of an answer, or what is wrong with it."""
 
     value: JsonValue = None
     faults: tuple[str, ...] = ()
@@ -47,33 +47,33 @@ class Found:
 
 class OutputSchema:
     def __init__(self, schema: dict[str, JsonValue]) -> None:
-        """Raises Invalid. References stay within the schema: nothing is fetched, and no pattern takes long."""
+        """Compile the schema. Raises Invalid. Remote references are not fetched, and patterns are matched in linear time."""
         self._schema = schema
         try:
             self._validator: Validator = validator_for(schema, offline=True, pattern_options=RegexOptions())
         except (ValidationError, ValueError) as error:
-            raise Invalid(f"output_schema is no JSON Schema: {_first_line(error)}") from error
+            raise Invalid(f"output_schema is not a valid JSON Schema: {_first_line(error)}") from error
 
     def prompt(self, prompt: str) -> str:
         schema = json.dumps(self._schema, ensure_ascii=False, indent=2)
         return WANTED.format(prompt=prompt, schema=schema)
 
-    def read(self, answer: str) -> Found:
-        """The last JSON value of an answer that fits; a fenced block around it, or words beside it, are forgiven."""
-        found: Found | None = None
+    def read(self, answer: str) -> ParsedAnswer:
+        """Return the JSON of an answer. A fenced code block and text around it are accepted."""
+        found: ParsedAnswer | None = None
         for text in _candidates(answer):
             try:
                 value: JsonValue = json.loads(text, parse_constant=_refuse)
             except ValueError as error:
-                found = found or Found(faults=(f"It is not JSON: {_first_line(error)}",))
+                found = found or ParsedAnswer(faults=(f"It is not JSON: {_first_line(error)}",))
                 continue
             if not (faults := self._faults(value)):
-                return Found(value)
-            found = Found(faults=faults)
-        return found or Found(faults=("It is empty.",))
+                return ParsedAnswer(value)
+            found = ParsedAnswer(faults=faults)
+        return found or ParsedAnswer(faults=("It is empty.",))
 
     def _faults(self, value: JsonValue) -> tuple[str, ...]:
-        errors = [_told(error) for error in self._validator.iter_errors(value)]
+        errors = [_describe(error) for error in self._validator.iter_errors(value)]
         return tuple(errors[:MAX_FAULTS])
 
 
@@ -82,18 +82,18 @@ def repair(faults: Sequence[str]) -> str:
 
 
 def _candidates(answer: str) -> list[str]:
-    """The whole of it first, then what is fenced, the last block first."""
+    """Return the whole answer, then its fenced blocks, last one first."""
     blocks = [block.strip() for block in _FENCE.findall(answer)]
     return [text for text in (answer.strip(), *reversed(blocks)) if text]
 
 
-def _told(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     where = "/".join(str(part) for part in error.instance_path)
-    return cut(f"{where}: {error.message}" if where else error.message, LONGEST_FAULT)
+    return truncate(f"{where}: {error.message}" if where else error.message, MAX_FAULT_LENGTH)
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:LONGEST_FAULT]
+    return str(error).partition("\n")[0][:MAX_FAULT_LENGTH]
 
 
 def _refuse(constant: str) -> Any:

@@ -1,29 +1,29 @@
-"""The text of a definition and where in it everything is."""
+"""The source text of a definition, with the position of each value."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from forge.documents.nodes import Node, NotYaml, Shape, read_yaml
-from forge.documents.places import Places
-from forge.workflows.definition.place import Place
+from forge.documents.problems import TextPositions
+from forge.documents.yaml_nodes import Node, Shape, YamlError, read_yaml
+from forge.workflows.definition.models import Place
 
 Path = tuple[str | int, ...]
 
 MAX_DEPTH = 40
-"""Of values in values."""
+"""Levels of nested values."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is wrong with a value, or with its key."""
+    """A problem with a value or its key."""
 
     path: Path
     message: str
     hint: str | None = None
     is_warning: bool = False
     within: tuple[str, int] | None = None
-    """The text at this path, and the character of it that is meant."""
+    """The text at the path and the offset of the problem in it."""
     is_key: bool = False
 
 
@@ -34,25 +34,23 @@ class Source:
 
     @classmethod
     def of(cls, text: str) -> "Source":
-        """Raises NotYaml."""
+        """Parse the text. Raises YamlError."""
         root = read_yaml(text, MAX_DEPTH)
         if root.shape is not Shape.MAPPING:
-            raise NotYaml(
-                "A workflow is written as keys and values.", root.start, "Begin with a line `name: …`."
-            )
+            raise YamlError("A workflow must be a YAML mapping.", root.start, "Begin with a line `name: …`.")
         return cls(text, root)
 
     @cached_property
-    def _places(self) -> Places:
-        return Places(self.text)
+    def _places(self) -> TextPositions:
+        return TextPositions(self.text)
 
     def node(self, path: Path) -> Node | None:
-        """What is at a path, if it is written there."""
+        """Return the node at a path, if it exists."""
         nodes = list(self._walk(path))
         return nodes[-1][1] if len(nodes) == len(path) + 1 else None
 
     def place(self, fault: Fault) -> Place:
-        """At the value, or at the nearest thing around it that is there."""
+        """Return the fault with its position: that of the value, or of the closest parent that exists."""
         *_, (key, value) = self._walk(fault.path)
         offset = value.start
         if fault.is_key and key:
@@ -72,7 +70,7 @@ class Source:
         )
 
     def _walk(self, path: Path) -> Iterator[tuple[Node | None, Node]]:
-        """Keys and values on the way, as far as it goes."""
+        """Yield the keys and values along a path, as far as they exist."""
         found: tuple[Node | None, Node] | None = (None, self.root)
         yield found
         for part in path:
@@ -88,7 +86,7 @@ class Source:
         return found.text if found and found.shape is Shape.SCALAR else None
 
     def _inside(self, node: Node, offset: int) -> int:
-        """Where a character of a scalar stands, unless escapes or folding hide it."""
+        """Return the position of a character in a scalar; its start if escapes or folding make that unknown."""
         raw = self.text[node.start : node.end]
         if not raw.startswith("|"):
             begins = raw.find(node.text)
@@ -113,7 +111,7 @@ def _entry(node: Node, part: str | int) -> tuple[Node | None, Node] | None:
 
 
 def written(path: Path) -> str:
-    """`steps[2].config.url`."""
+    """Format a path: `steps[2].config.url`."""
     text = ""
     for part in path:
         if isinstance(part, int):

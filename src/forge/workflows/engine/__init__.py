@@ -1,1 +1,1 @@
-"""Carries a workflow out: what is ready, what is skipped, what is kept."""
+"""Execute workflow runs and journal their steps."""

@@ -1,16 +1,14 @@
-"""The functions of expressions that are Forge's own: written behind a value, `x.lower()` or `x | lower`, or around it."""
+"""The functions that Forge adds to CEL, called as `x.lower()`, `x | lower` or `lower(x)`."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from pydantic import JsonValue
-
-from forge.workflows.expressions.problem import ExpressionError
-from forge.workflows.expressions.results import as_json
+from forge.workflows.expressions.errors import ExpressionError
+from forge.workflows.expressions.values import as_json, as_text, is_truthy, kind_of, reach
 
 MAX_TEXT = 8_000_000
-"""Characters a function may make."""
+"""The maximum length of the result of a function."""
 
 Function = Callable[..., Any]
 
@@ -26,73 +24,28 @@ NATIVE = {"double", "duration", "int", "matches", "timestamp", "type"} | {
     "getMonth",
     "getSeconds",
 }
-"""Those that come with the language."""
+"""Functions of CEL itself."""
 MACROS = {"all", "exists", "exists_one", "existsOne", "filter", "map"}
-
-
-def is_truthy(value: object) -> bool:
-    """As in JavaScript: null, false, 0 and the empty text are not true; every list and map is."""
-    return value is not None and value is not False and value != 0 and value != "" and value == value
-
-
-def as_text(value: JsonValue) -> str:
-    """A text as it is, anything else as compact JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def kind_of(value: object) -> str:
-    """As a person would call it."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a text"
-        case list():
-            return "a list"
-        case dict():
-            return "a map"
-        case _:
-            return f"a {type(value).__name__}"
-
-
-def reach(value: Any, path: list[Any]) -> tuple[Any, bool]:
-    """What lies at the end of the path, and whether there is anything."""
-    for segment in path:
-        if isinstance(value, Mapping) and segment in value:
-            value = cast("Mapping[Any, Any]", value)[segment]
-        elif isinstance(value, list) and _is_index(segment) and 0 <= segment < len(cast("list[Any]", value)):
-            value = cast("list[Any]", value)[int(segment)]
-        else:
-            return None, False
-    return value, True
-
-
-def _is_index(segment: object) -> bool:
-    return isinstance(segment, int | float) and not isinstance(segment, bool) and int(segment) == segment
 
 
 def _text(value: object, name: str) -> str:
     if isinstance(value, str):
         return value
     raise ExpressionError(
-        f"{name} works on a text, and this is {kind_of(value)}.",
-        hint="string(x) makes a text of anything, json(x) says it as JSON.",
+        f"{name} expects a string, got {kind_of(value)}.",
+        hint="Convert the value with string(x) or json(x).",
     )
 
 
 def _list(value: object, name: str) -> list[Any]:
     if isinstance(value, list):
         return cast("list[Any]", value)
-    raise ExpressionError(f"{name} works on a list, and this is {kind_of(value)}.")
+    raise ExpressionError(f"{name} expects a list, got {kind_of(value)}.")
 
 
 def _fits(length: int, name: str) -> None:
     if length > MAX_TEXT:
-        raise ExpressionError(f"{name} would make a text of more than {MAX_TEXT:,} characters.")
+        raise ExpressionError(f"The result of {name} has more than {MAX_TEXT:,} characters.")
 
 
 def _lower(value: object) -> str:
@@ -110,7 +63,7 @@ def _trim(value: object) -> str:
 def _split(value: object, separator: object = ",") -> list[str]:
     mark = _text(separator, "split")
     if not mark:
-        raise ExpressionError("split needs something to split at.")
+        raise ExpressionError("split needs a separator that is not empty.")
     return _text(value, "split").split(mark)
 
 
@@ -139,7 +92,7 @@ def _ends_with(value: object, part: object) -> bool:
 def _length(value: object) -> int:
     if isinstance(value, str | bytes | list | dict):
         return len(cast("str | bytes | list[object] | dict[object, object]", value))
-    raise ExpressionError(f"length works on texts, lists and maps, and this is {kind_of(value)}.")
+    raise ExpressionError(f"length expects a string, list or map, got {kind_of(value)}.")
 
 
 def _join(value: object, separator: object = ",") -> str:
@@ -166,13 +119,13 @@ def _last(value: object) -> object:
 def _keys(value: object) -> list[str]:
     if isinstance(value, dict):
         return sorted(map(str, cast("dict[object, object]", value)))
-    raise ExpressionError(f"keys works on a map, and this is {kind_of(value)}.")
+    raise ExpressionError(f"keys expects a map, got {kind_of(value)}.")
 
 
 def _replace(value: object, old: object, new: object) -> str:
     text, out, into = _text(value, "replace"), _text(old, "replace"), _text(new, "replace")
     if not out:
-        raise ExpressionError("replace needs something to replace.")
+        raise ExpressionError("replace needs a search string that is not empty.")
     _fits(len(text) + text.count(out) * max(len(into) - len(out), 0), "replace")
     return text.replace(out, into)
 
@@ -190,7 +143,7 @@ def _number(value: object) -> int | float:
     try:
         return float(text)
     except ValueError:
-        raise ExpressionError("number cannot make a number of this text.") from None
+        raise ExpressionError("number cannot convert this string to a number.") from None
 
 
 def _string(value: Any) -> str:
@@ -236,4 +189,4 @@ OWN: Mapping[str, Function] = {
     "string": _string,
 }
 HIDDEN: Mapping[str, Function] = {"reach": _reach, "has": _has}
-"""Called by what Forge makes of an expression, never by name."""
+"""Used by generated CEL only; they cannot be called by name."""

@@ -1,1 +1,1 @@
-"""What the steps of a workflow do: one file for each kind that has an effect."""
+"""Executors of the step types: one module for each type that has an effect."""

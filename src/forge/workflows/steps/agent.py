@@ -1,36 +1,36 @@
-"""Steps that ask a bot: through its own conversation, with its soul, memory, skills, model and budget."""
+"""Executor of agent steps: asks a bot in a conversation, with its soul, memory, skills, model and budget."""
 
 from pydantic import JsonValue
 
-from forge.bots.chat.asking import Answering, Asked, Asking, Readied
-from forge.bots.chat.awaiting import Answered, Answers, Put
+from forge.bots.chat.answers import Answers, FinishedAnswer, QuestionRef
 from forge.bots.chat.models import WorkflowOrigin
+from forge.bots.chat.questions import AnswerInProgress, NewQuestion, Questions, ReadyBot
+from forge.bots.management.service import Bots
 from forge.bots.models import Bot
-from forge.bots.service import Bots
 from forge.errors import Invalid, NotFound
 from forge.kernel.ids import derived_id
 from forge.kernel.text import storable
 from forge.llm.messages import StopReason
 from forge.llm.models import Usage
-from forge.store.engine import Tx
+from forge.store.database import Tx
 from forge.workflows.definition.models import AgentConfig
 from forge.workflows.definition.output_schema import OutputSchema, repair
-from forge.workflows.engine.hands import Done, StepCall, StepError
+from forge.workflows.engine.step_executor import StepCall, StepError, StepResult
 from forge.workflows.models import LogLine
 
-CUT_OFF = LogLine(level="warn", text="The answer reached the bot's limit of tokens and ends early.")
+CUT_OFF = LogLine(level="warn", text="The answer was cut off at the bot's token limit.")
 
 
-class AgentHand:
-    def __init__(self, bots: Bots, asking: Asking, answers: Answers) -> None:
+class AgentStepExecutor:
+    def __init__(self, bots: Bots, asking: Questions, answers: Answers) -> None:
         self._bots = bots
         self._asking = asking
         self._answers = answers
 
-    async def do(self, call: StepCall, config: AgentConfig) -> Done:
+    async def execute(self, call: StepCall, config: AgentConfig) -> StepResult:
         schema = _schema(config)
         bot = await self._find(call, config.bot)
-        readied = await self._asking.ready(call.account_id, bot, model=config.model)
+        readied = await self._asking.check_ready(call.account_id, bot, model=config.model)
         prompt = storable(schema.prompt(config.prompt) if schema else config.prompt)
         put = await self._ask(call, config, bot, readied, prompt)
         answers = [await self._answer(call, readied, put)]
@@ -45,10 +45,12 @@ class AgentHand:
         except NotFound as error:
             raise StepError("unknown_bot", f"There is no bot {slug!r}.", hint=error.hint) from error
 
-    async def _ask(self, call: StepCall, config: AgentConfig, bot: Bot, readied: Readied, prompt: str) -> Put:
+    async def _ask(
+        self, call: StepCall, config: AgentConfig, bot: Bot, readied: ReadyBot, prompt: str
+    ) -> QuestionRef:
         if not prompt.strip():
-            raise StepError("empty_prompt", "There is nothing to ask: the prompt is empty.")
-        asked = Asked(
+            raise StepError("empty_prompt", "The prompt is empty.")
+        asked = NewQuestion(
             prompt,
             session_id=_lasting_session(call, bot) if config.session == "reuse" else None,
             opens=config.session == "reuse",
@@ -63,23 +65,23 @@ class AgentHand:
         )
 
         async def put(tx: Tx) -> JsonValue:
-            return Put.of(await self._asking.put(tx, readied, asked)).model_dump()
+            return QuestionRef.of(await self._asking.ask(tx, readied, asked)).model_dump()
 
         while True:
             try:
-                return Put.model_validate(await call.begin(put))
-            except Answering as busy:
-                async with call.waits("The bot answers another question in the same conversation."):
-                    await self._answers.until_free(asked.session_id or "", busy)
+                return QuestionRef.model_validate(await call.begin(put))
+            except AnswerInProgress as busy:
+                async with call.waits("The bot is answering another question in this conversation."):
+                    await self._answers.wait_until_free(asked.session_id or "", busy)
 
-    async def _answer(self, call: StepCall, readied: Readied, put: Put) -> Answered:
-        """One that is whole; anything else is what the step fails with."""
+    async def _answer(self, call: StepCall, readied: ReadyBot, put: QuestionRef) -> FinishedAnswer:
+        """Wait for the complete answer. Raises StepError if it failed."""
         answered = await self._answers.wait(
             readied,
             put,
             parent_run_id=call.run_id,
-            waits=lambda note: call.waits(note),
-            link=call.link,
+            on_waiting=lambda note: call.waits(note),
+            on_run=call.link,
         )
         if answered.problem is not None:
             raise StepError.of(answered.problem, cost_micros=answered.cost_micros)
@@ -89,13 +91,15 @@ class AgentHand:
         return answered
 
     async def _read(
-        self, call: StepCall, readied: Readied, schema: OutputSchema, answers: list[Answered]
+        self, call: StepCall, readied: ReadyBot, schema: OutputSchema, answers: list[FinishedAnswer]
     ) -> JsonValue:
-        """The JSON of an answer; what does not fit is told to the bot once."""
+        """Read the JSON of an answer. If it does not match the schema, ask the bot once more."""
         found = schema.read(answers[-1].last.text)
         if not found.faults:
             return found.value
-        await call.log(LogLine(level="warn", text="The answer did not fit its schema; the bot was told."))
+        await call.log(
+            LogLine(level="warn", text="The answer did not match output_schema; asking the bot again.")
+        )
         again = await self._answers.follow_up(
             readied, answers[-1].last, storable(repair(found.faults)), parent_run_id=call.run_id
         )
@@ -105,8 +109,8 @@ class AgentHand:
             return found.value
         raise StepError(
             "bad_output",
-            f"The answer does not fit output_schema: {found.faults[0]}",
-            hint="Say more plainly in the prompt what is wanted, or make the schema simpler.",
+            f"The answer does not match output_schema: {found.faults[0]}",
+            hint="Describe the expected output in the prompt, or simplify the schema.",
             cost_micros=sum(one.cost_micros for one in answers),
             logs=tuple(LogLine(level="error", text=fault) for fault in found.faults),
         )
@@ -122,11 +126,11 @@ def _schema(config: AgentConfig) -> OutputSchema | None:
 
 
 def _lasting_session(call: StepCall, bot: Bot) -> str:
-    """One for all runs of this step."""
+    """Return the id of the conversation that all runs of this step share."""
     return derived_id("workflow session", call.account_id, call.workflow_id, call.step_id, bot.id)
 
 
-def _done(bot: Bot, answers: list[Answered], more: dict[str, JsonValue]) -> Done:
+def _done(bot: Bot, answers: list[FinishedAnswer], more: dict[str, JsonValue]) -> StepResult:
     last = answers[-1].last
     usage = sum((one.last.answer.usage for one in answers if one.last.answer), Usage())
     output: dict[str, JsonValue] = {
@@ -137,4 +141,4 @@ def _done(bot: Bot, answers: list[Answered], more: dict[str, JsonValue]) -> Done
         "usage": {"input_tokens": usage.sent, "output_tokens": usage.output},
         "session_id": last.session_id,
     }
-    return Done(output | more, sum(one.cost_micros for one in answers))
+    return StepResult(output | more, sum(one.cost_micros for one in answers))

@@ -1,4 +1,4 @@
-"""Steps that are code: a function in the WebAssembly runtime, with what it is given and its log."""
+"""Executor of code steps: runs a function in the WebAssembly runtime."""
 
 import base64
 import binascii
@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from forge.skills import execution
-from forge.skills.entries import SCRIPTS
-from forge.skills.execution import Program, RunEnd
-from forge.skills.running import Runner
+from forge.skills.execution import SCRIPTS, Program, RunEnd
+from forge.skills.invocations.runner import Runner
 from forge.workflows.definition.models import CodeConfig, Language
-from forge.workflows.engine.hands import Done, StepCall, StepError
-from forge.workflows.steps.skill import MAX_ERROR, MAY_PASS, told
+from forge.workflows.engine.step_executor import StepCall, StepError, StepResult
+from forge.workflows.steps.skill import MAX_ERROR, RETRYABLE_ENDS, log_lines
 
 LANGUAGES: Mapping[Language, execution.Language] = {
     Language.JAVASCRIPT: execution.Language.JS,
@@ -22,20 +21,20 @@ LANGUAGES: Mapping[Language, execution.Language] = {
 }
 
 
-class CodeHand:
+class CodeStepExecutor:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    async def do(self, call: StepCall, config: CodeConfig) -> Done:
-        given = {} if config.input is None else config.input
-        text = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
+    async def execute(self, call: StepCall, config: CodeConfig) -> StepResult:
+        value = {} if config.input is None else config.input
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         result = await self._runner.run_code(_program(config), text)
-        ended, logs = result.ended, told(result.logs)
+        ended, logs = result.outcome, log_lines(result.logs)
         if ended.end is not RunEnd.DONE:
             raise StepError(
                 f"code_{ended.end.value}",
                 f"The code of {call.step_id} failed: {_without_file(ended.error)[:MAX_ERROR]}",
-                may_pass=ended.end in MAY_PASS,
+                retryable=ended.end in RETRYABLE_ENDS,
                 logs=logs,
             )
         output: dict[str, JsonValue] = {
@@ -43,7 +42,7 @@ class CodeHand:
             "language": config.language.value,
             "output": ended.output,
         }
-        return Done(output, logs=logs)
+        return StepResult(output, logs=logs)
 
 
 def _program(config: CodeConfig) -> Program:
@@ -55,13 +54,13 @@ def _program(config: CodeConfig) -> Program:
     except (binascii.Error, ValueError) as error:
         raise StepError(
             "code_unusable",
-            "The source is no base64, and a component is written down as such.",
-            hint="Encode the file: base64 -w0 component.wasm",
+            "The source is not valid base64.",
+            hint="Encode the component: base64 -w0 component.wasm",
         ) from error
 
 
 def _without_file(error: str) -> str:
-    """The runtimes speak of the file that a skill would have; here there is none."""
+    """Replace the script's file name, which only skills have, in a message of the runtime."""
     for name in SCRIPTS:
         error = error.replace(name, "source")
     return error

@@ -1,45 +1,48 @@
-"""Steps that ask another server, through the one client for requests that somebody else thought of.
+"""Executor of http steps: sends a request through the client for untrusted URLs.
 
-Secrets are put in at the last moment, and taken out of whatever is said about the request afterwards.
+Secrets are inserted right before sending and removed from outputs, errors and logs.
 """
 
 import asyncio
+import base64
 import json
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
 from forge.errors import ForgeError, NotFound
+from forge.kernel.clock import now
 from forge.kernel.hashing import hash_json
-from forge.kernel.text import cut, storable, whole_characters
+from forge.kernel.text import repair_surrogates, storable, truncate
 from forge.outgoing.client import Outgoing
 from forge.outgoing.errors import Refused, TooLate, TooLong, Unreachable, Unsendable
 from forge.outgoing.models import HostRule, Method, Reach, Request, Response, anywhere
-from forge.outgoing.target import Target, read_url
-from forge.skills.host.parts import Secret
-from forge.workflows.definition.models import HttpConfig
-from forge.workflows.engine.hands import Done, StepCall, StepError
-from forge.workflows.engine.timing import HTTP_TIMEOUT_S
-from forge.workflows.expressions import SecretMarks
-from forge.workflows.expressions.filling import read_template
+from forge.outgoing.target import Target, parse_url
+from forge.skills.host.context import ReadSecret
+from forge.skills.wasm.strict_json import read_json
+from forge.workflows.definition.models import HTTP_TIMEOUT_S, HttpConfig
+from forge.workflows.engine.step_executor import StepCall, StepError, StepResult
+from forge.workflows.expressions.secret_placeholders import SecretPlaceholders
+from forge.workflows.expressions.templates import read_template
 from forge.workflows.models import LogLine
-from forge.workflows.steps.address import Part, keeps_host
-from forge.workflows.steps.http_answer import read_answer, read_retry_after
 
 MAX_SENT = 8 << 20
-MAX_TOLD = 500
-"""Characters of an answer in an error."""
+MAX_QUOTED = 500
+"""Characters of a response body quoted in an error message."""
 MAX_TITLE = 300
 IDEMPOTENCY_KEY = "idempotency-key"
 _HOST = "[host]"
-"""Beside the names of secrets, and none itself."""
+"""Stands for a secret host among the names of secrets. The brackets keep it from clashing with a name."""
 _BYTES = "surrogateescape"
 _FORM = "application/x-www-form-urlencoded"
-_PASSING = frozenset({408, 425, 429})
-_LASTING = frozenset({501, 505})
+_RETRYABLE_STATUSES = frozenset({408, 425, 429})
+_PERMANENT_STATUSES = frozenset({501, 505})
 _CODES: Mapping[type[ForgeError], str] = {
     Refused: "refused",
     Unsendable: "bad_request",
@@ -47,18 +50,34 @@ _CODES: Mapping[type[ForgeError], str] = {
     TooLate: "timeout",
     TooLong: "too_large",
 }
-_MAY_PASS = ("network", "timeout")
+_RETRYABLE = ("network", "timeout")
+
+
+Part = str | None
+"""A literal part of a template, or None for a placeholder."""
+
+_SCHEME = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_CLOSES = re.compile(r"[/?#\\]")
+_ENDS = r"(?:[/?#]|\Z)"
+_IN_A_HOST = r"[A-Za-z0-9._:\[\]-]*"
+
+_TEXTS = frozenset(
+    {"application/xml", "application/javascript", "application/ecmascript", "application/yaml"}
+    | {"application/x-yaml", "application/toml", "application/sql", "application/graphql"}
+    | {"application/x-ndjson", "application/jsonl", "application/x-www-form-urlencoded"}
+)
+BASE64 = "base64"
 
 
 @dataclass(frozen=True)
 class _Opened:
-    """The secrets of one request, while it is made."""
+    """The secrets of a request while it is sent."""
 
-    marks: SecretMarks
+    placeholders: SecretPlaceholders
     found: Mapping[str, str]
 
     def hide(self, value: JsonValue) -> JsonValue:
-        return self.marks.hide(value, self.found) if self.found else value
+        return self.placeholders.hide(value, self.found) if self.found else value
 
     def hide_text(self, text: str) -> str:
         return str(self.hide(text))
@@ -67,46 +86,46 @@ class _Opened:
         return self.hide_text(body.decode(errors=_BYTES)).encode(errors=_BYTES)
 
     def reveal(self, value: JsonValue) -> JsonValue:
-        return self.marks.reveal(value, self.found)
+        return self.placeholders.reveal(value, self.found)
 
-    def knowing(self, target: Target, config: HttpConfig) -> "_Opened":
-        """A host that the author did not write came out of a secret, and is one: in the spelling that is told of it."""
-        if not self.found or target.host in str(self.marks.shown(config.url)).lower():
+    def with_secret_host(self, target: Target, config: HttpConfig) -> "_Opened":
+        """Treat the host as a secret too if it came out of a secret, as it appears in messages."""
+        if not self.found or target.host in str(self.placeholders.shown(config.url)).lower():
             return self
         return replace(self, found={**self.found, _HOST: target.host})
 
 
 @dataclass(frozen=True)
-class _Told:
-    """An answer, without the secrets that may have come back with it."""
+class _ReceivedResponse:
+    """A response, with secrets removed."""
 
     title: str
     output: dict[str, JsonValue]
     logs: tuple[LogLine, ...]
 
 
-class HttpHand:
-    def __init__(self, outgoing: Outgoing, secret: Secret) -> None:
+class HttpStepExecutor:
+    def __init__(self, outgoing: Outgoing, secret: ReadSecret) -> None:
         self._outgoing = outgoing
         self._secret = secret
 
-    async def do(self, call: StepCall, config: HttpConfig) -> Done:
+    async def execute(self, call: StepCall, config: HttpConfig) -> StepResult:
         opened = _Opened(call.secrets, await self._find(call.secrets))
         began = time.monotonic()
         try:
             target = _target(call, config, opened)
-            opened = opened.knowing(target, config)
+            opened = opened.with_secret_host(target, config)
             response = await self._outgoing.request(_request(call, config, opened, target))
         except (Refused, Unsendable, Unreachable, TooLate, TooLong) as error:
-            raise _failure(error, opened) from None  # whose words hold what was put in
-        told = await asyncio.to_thread(_told, config, response, opened, time.monotonic() - began)
+            raise _failure(error, opened) from None  # the original message contains the secrets
+        received = await asyncio.to_thread(_receive, config, response, opened, time.monotonic() - began)
         if _is_expected(config, response.status):
-            return Done(told.output, logs=told.logs)
-        raise _unexpected(response, told, opened)
+            return StepResult(received.output, logs=received.logs)
+        raise _unexpected(response, received, opened)
 
-    async def _find(self, marks: SecretMarks) -> dict[str, str]:
+    async def _find(self, placeholders: SecretPlaceholders) -> dict[str, str]:
         found: dict[str, str] = {}
-        for name in marks.names:
+        for name in placeholders.names:
             try:
                 found[name] = (await self._secret(name)).get_secret_value()
             except NotFound as error:
@@ -115,8 +134,8 @@ class HttpHand:
 
 
 def _request(call: StepCall, config: HttpConfig, opened: _Opened, target: Target) -> Request:
-    given = {name: str(opened.reveal(value)) for name, value in config.headers.items()}
-    headers = {name: value.strip() for name, value in given.items()}
+    revealed = {name: str(opened.reveal(value)) for name, value in config.headers.items()}
+    headers = {name: value.strip() for name, value in revealed.items()}
     named = {name.lower(): value for name, value in headers.items()}
     body, content_type = _encoded(opened.reveal(config.body), named.get("content-type"))
     if content_type and "content-type" not in named:
@@ -136,21 +155,21 @@ def _request(call: StepCall, config: HttpConfig, opened: _Opened, target: Target
 
 
 def _target(call: StepCall, config: HttpConfig, opened: _Opened) -> Target:
-    shown = str(opened.marks.shown(config.url))
+    shown = str(opened.placeholders.shown(config.url))
     url = str(opened.reveal(config.url)).strip()
     if not keeps_host(_written(call), url):
         raise StepError(
             "refused",
-            f"What was put into the address would lead it to another host: {shown[:200]!r}.",
-            hint="End the host with a / before anything is put in, or leave the whole address to the value.",
+            f"A filled-in value would change the host of the URL: {shown[:200]!r}.",
+            hint="End the host with a / before the first placeholder, or use one placeholder for the whole URL.",
         )
     try:
-        return read_url(url)
+        return parse_url(url)
     except Unsendable:
         raise StepError(
             "bad_request",
-            f"{shown[:200]!r} is no address of the web.",
-            hint="Give one such as https://example.com/path.",
+            f"{shown[:200]!r} is not a valid URL.",
+            hint="Use a URL such as https://example.com/path.",
         ) from None
 
 
@@ -161,16 +180,16 @@ def _written(call: StepCall) -> list[Part]:
 
 
 def _encoded(body: JsonValue, content_type: str | None) -> tuple[bytes, str | None]:
-    """What is sent, and what it says it is unless the author does."""
+    """Encode the body and return it with its default content type."""
     if body is None:
         return b"", None
     if isinstance(body, str):
-        return whole_characters(body).encode(), "text/plain; charset=utf-8"
+        return repair_surrogates(body).encode(), "text/plain; charset=utf-8"
     if isinstance(body, dict) and (content_type or "").partition(";")[0].strip().lower() == _FORM:
         fields = {name: _field(value) for name, value in body.items()}
         return urlencode(fields, doseq=True, errors="replace").encode(), _FORM
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return whole_characters(text).encode(), "application/json"
+    return repair_surrogates(text).encode(), "application/json"
 
 
 def _field(value: JsonValue) -> str | list[str]:
@@ -180,23 +199,23 @@ def _field(value: JsonValue) -> str | list[str]:
 
 
 def idempotency_key(call: StepCall, config: HttpConfig) -> str:
-    """The same for every attempt that asks for the same: one whose answer was lost is not done twice."""
+    """Return a key that is the same for all attempts with the same content, so that a lost response causes no duplicate."""
     asked = call.secrets.shown(config.model_dump(mode="json", include={"method", "url", "body"}))
     return hash_json([call.run_id, call.key, asked])[:32]
 
 
 def _holds_secrets(body: JsonValue, opened: _Opened) -> bool:
-    return opened.marks.shown(body) != body
+    return opened.placeholders.shown(body) != body
 
 
 def _stays(target: Target) -> HostRule:
-    """A body goes along with some redirects, and a secret in it is for one host."""
+    """Forbid redirects to other hosts, because some redirects repeat the body with its secrets."""
 
     def rule(host: str, port: int) -> Reach:
         if (host, port) == (target.host, target.port):
             return Reach.ALLOWED
         raise Refused(
-            f"{target.authority} sends on to {host}, and what is sent holds a secret: that is not followed."
+            f"{target.authority} redirects to {host}; not followed, because the request contains a secret."
         )
 
     return rule
@@ -210,14 +229,14 @@ def _failure(error: ForgeError, opened: _Opened) -> StepError:
     code = _CODES[type(error)]
     message = opened.hide_text(storable(error.message))
     return StepError(
-        code, message, hint=error.hint and opened.hide_text(error.hint), may_pass=code in _MAY_PASS
+        code, message, hint=error.hint and opened.hide_text(error.hint), retryable=code in _RETRYABLE
     )
 
 
-def _told(config: HttpConfig, response: Response, opened: _Opened, took_s: float) -> _Told:
-    """Blocks for as long as reading takes."""
+def _receive(config: HttpConfig, response: Response, opened: _Opened, took_s: float) -> _ReceivedResponse:
+    """Read a response. Runs in a thread, because parsing a large body takes a while."""
     read, oddity = read_answer(response)
-    if "encoding" in read:  # packed, a secret in it looks like anything else
+    if "encoding" in read:  # secrets cannot be found in base64: remove them before encoding
         read, oddity = read_answer(replace(response, body=opened.hide_bytes(response.body)))
     url = opened.hide_text(response.url)
     title = f"{config.method} {url[:MAX_TITLE]}"
@@ -231,18 +250,107 @@ def _told(config: HttpConfig, response: Response, opened: _Opened, took_s: float
     }
     line = LogLine(text=f"{title}: {response.status}, {len(response.body):,} bytes in {took_s:.2f} s")
     odd = (LogLine(level="warn", text=opened.hide_text(oddity)),) if oddity else ()
-    return _Told(title, output, (line, *odd))
+    return _ReceivedResponse(title, output, (line, *odd))
 
 
-def _unexpected(response: Response, told: _Told, opened: _Opened) -> StepError:
+def _unexpected(response: Response, received: _ReceivedResponse, opened: _Opened) -> StepError:
     status = response.status
     code = "http_5xx" if status >= 500 else "http_4xx" if status >= 400 else "http_status"
-    text = "" if "encoding" in told.output else opened.hide_text(storable(response.text))
-    shown = cut(" ".join(text.split()), MAX_TOLD)
+    text = "" if "encoding" in received.output else opened.hide_text(storable(response.text))
+    shown = truncate(" ".join(text.split()), MAX_QUOTED)
     return StepError(
         code,
-        f"{told.title} answered {status}" + (f": {shown}" if shown else " and said nothing else."),
-        may_pass=status in _PASSING or (status >= 500 and status not in _LASTING),
+        f"{received.title} returned {status}" + (f": {shown}" if shown else " with an empty body."),
+        retryable=status in _RETRYABLE_STATUSES or (status >= 500 and status not in _PERMANENT_STATUSES),
         retry_after_s=read_retry_after(response.headers.get("retry-after", "")),
-        logs=told.logs,
+        logs=received.logs,
     )
+
+
+def keeps_host(written: Sequence[Part], filled: str) -> bool:
+    """Return whether the filled-in URL leads to the host of its template.
+
+    `https://{{ shop }}.example.com/…` must stay below example.com, `https://api.example.com{{ path }}` at that host. If
+    the whole host is a placeholder, any host is allowed.
+    """
+    pattern = _pattern(written)
+    return pattern is None or re.match(pattern, filled, re.IGNORECASE) is not None
+
+
+def _pattern(written: Sequence[Part]) -> str | None:
+    """Return a pattern for the beginning of the URL; None if no part of its host is literal."""
+    first = written[0] if written else None
+    scheme = _SCHEME.match(first) if first else None
+    if first is None or scheme is None:
+        return None
+    parts = [first[scheme.end() :], *written[1:]]
+    pattern, before = re.escape(scheme[0]), ""
+    for index, part in enumerate(parts):
+        if part is None and not any(parts[index:]):
+            return pattern + _last(before) if any(parts[:index]) else None
+        if part is None:
+            pattern, before = pattern + _IN_A_HOST, ""
+        elif closing := _CLOSES.search(part):
+            return pattern + re.escape(part[: closing.end()])
+        else:
+            pattern, before = pattern + re.escape(part), part
+    return pattern + _ENDS
+
+
+def _last(before: str) -> str:
+    """Return what may follow the last literal part of the host."""
+    if before.endswith(":"):
+        return "[0-9]*" + _ENDS
+    return (_IN_A_HOST if before.endswith((".", "-")) else "") + _ENDS
+
+
+def read_answer(response: Response) -> tuple[dict[str, JsonValue], str]:
+    """Return the body, with `encoding` if it is binary, and a warning or an empty text."""
+    media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media in ("application/json", "text/json") or media.endswith("+json"):
+        return _read_json(response)
+    if media.startswith("text/") or media.endswith("+xml") or media in _TEXTS:
+        return {"body": response.text}, ""
+    if not media:
+        return _guess(response.body), ""
+    return _packed(response.body), ""
+
+
+def _read_json(response: Response) -> tuple[dict[str, JsonValue], str]:
+    if not response.body.strip():
+        return {"body": None}, ""
+    text = response.text
+    try:
+        return {"body": read_json(text.removeprefix("\ufeff"))}, ""
+    except ValueError as error:
+        return {
+            "body": text
+        }, f"The response is declared as JSON but cannot be parsed ({error}); returned as text."
+
+
+def _guess(body: bytes) -> dict[str, JsonValue]:
+    try:
+        return {"body": body.decode()}
+    except UnicodeDecodeError:
+        return _packed(body)
+
+
+def _packed(body: bytes) -> dict[str, JsonValue]:
+    return {"body": base64.b64encode(body).decode(), "encoding": BASE64}
+
+
+def read_retry_after(text: str) -> float | None:
+    """Return a Retry-After header as seconds from now; None if it is missing or invalid."""
+    text = text.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        at = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max(0.0, _seconds(at))
+
+
+def _seconds(at: datetime) -> float:
+    return (at - now()).total_seconds()

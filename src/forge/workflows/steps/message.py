@@ -1,25 +1,25 @@
-"""Steps that write to a bot or a channel, and may wait for the reply."""
+"""Executor of message steps: sends a message to a bot or channel and optionally waits for the reply."""
 
 from pydantic import JsonValue, ValidationError
 
 from forge.errors import NotFound
-from forge.kernel.misfit import first_misfit
+from forge.kernel.validation import first_problem
 from forge.messages.models import DeliveryStatus, NewMessage, Sent, WorkflowSender
-from forge.messages.sending import Letter
+from forge.messages.outbox import OutgoingMessage
 from forge.messages.service import Messages
 from forge.runs.models import Problem
-from forge.store.engine import Tx
+from forge.store.database import Tx
 from forge.workflows.definition.models import MessageConfig
-from forge.workflows.engine.hands import Done, StepCall, StepError
+from forge.workflows.engine.step_executor import StepCall, StepError, StepResult
 
-NO_REPLY = Problem(code="no_reply", message="The bot was told, and did not answer.")
+NO_REPLY = Problem(code="no_reply", message="The bot received the message but did not reply.")
 
 
-class MessageHand:
+class MessageStepExecutor:
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
 
-    async def do(self, call: StepCall, config: MessageConfig) -> Done:
+    async def execute(self, call: StepCall, config: MessageConfig) -> StepResult:
         letter = await self._letter(call, config)
 
         async def post(tx: Tx) -> JsonValue:
@@ -31,16 +31,16 @@ class MessageHand:
             case {"message_id": str(message_id), "run_ids": list(run_ids)}:
                 pass
             case _:
-                raise RuntimeError(f"what was begun is not known: {ticket!r}")
+                raise RuntimeError(f"unexpected ticket: {ticket!r}")
         if not config.wait:
-            return Done({"type": "message", "message_id": message_id})
+            return StepResult({"type": "message", "message_id": message_id})
         for run_id in run_ids:
             await call.link(str(run_id))
         return _done(
             await self._messages.wait(call.account_id, message_id, None, lambda note: call.waits(note))
         )
 
-    async def _letter(self, call: StepCall, config: MessageConfig) -> Letter:
+    async def _letter(self, call: StepCall, config: MessageConfig) -> OutgoingMessage:
         sender = WorkflowSender(
             name=call.workflow_name,
             workflow_id=call.workflow_id,
@@ -50,14 +50,14 @@ class MessageHand:
         parent_run_id = call.run_id if config.wait else None
         try:
             new = NewMessage.model_validate(config.model_dump(exclude={"type"}))
-            return await self._messages.letter(call.account_id, new, sender, parent_run_id=parent_run_id)
+            return await self._messages.compose(call.account_id, new, sender, parent_run_id=parent_run_id)
         except NotFound as error:
             raise StepError("unknown_bot", f"There is no bot {config.to!r}.", hint=error.hint) from error
         except ValidationError as error:
-            raise StepError("bad_message", str(first_misfit(error))) from error
+            raise StepError("bad_message", str(first_problem(error))) from error
 
 
-def _done(sent: Sent) -> Done:
+def _done(sent: Sent) -> StepResult:
     cost = sum(one.cost_micros for one in sent.message.deliveries)
     for delivery in sent.message.deliveries:
         if delivery.status is not DeliveryStatus.ANSWERED:
@@ -69,4 +69,4 @@ def _done(sent: Sent) -> Done:
     }
     if sent.reply is not None:
         output |= {"reply": sent.reply.body, "reply_id": sent.reply.id, "bot": sent.reply.sender.name}
-    return Done(output, cost)
+    return StepResult(output, cost)

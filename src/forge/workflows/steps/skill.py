@@ -1,4 +1,4 @@
-"""Steps that run a skill: with what it was granted, and written down like any other invocation."""
+"""Executor of skill steps: runs a skill with its grants and records the invocation."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -6,41 +6,41 @@ from typing import Literal
 from pydantic import JsonValue
 
 from forge.errors import NotFound
+from forge.llm.budgets import Spender
 from forge.llm.errors import ModelUnknown
-from forge.llm.money import Spender
 from forge.skills.execution import LogLine as SkillLine
 from forge.skills.execution import RunEnd
-from forge.skills.running import Call, Runner
+from forge.skills.invocations.runner import Runner, RunRequest
 from forge.skills.views import SkillRan
 from forge.workflows.definition.models import SkillConfig
-from forge.workflows.engine.hands import Done, StepCall, StepError
+from forge.workflows.engine.step_executor import StepCall, StepError, StepResult
 from forge.workflows.models import LogLine
 
-MAY_PASS = frozenset({RunEnd.CRASHED, RunEnd.TIME})
-"""Ends that say more about the moment than about what was run."""
+RETRYABLE_ENDS = frozenset({RunEnd.CRASHED, RunEnd.TIME})
+"""Failures that may be caused by load and not by the code."""
 MAX_ERROR = 2000
 
 
-class SkillHand:
+class SkillStepExecutor:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    async def do(self, call: StepCall, config: SkillConfig) -> Done:
+    async def execute(self, call: StepCall, config: SkillConfig) -> StepResult:
         ran = await self._run(call, config)
-        logs = told(ran.logs)
+        logs = log_lines(ran.logs)
         if ran.end is not RunEnd.DONE:
             raise StepError(
                 f"skill_{ran.end.value}",
                 f"The skill {ran.skill} failed: {ran.error[:MAX_ERROR]}",
-                may_pass=ran.end in MAY_PASS,
+                retryable=ran.end in RETRYABLE_ENDS,
                 cost_micros=ran.cost_micros,
                 logs=logs,
             )
         output: dict[str, JsonValue] = {"type": "skill", "skill": ran.skill, "output": ran.output}
-        return Done(output, ran.cost_micros, logs)
+        return StepResult(output, ran.cost_micros, logs)
 
     async def _run(self, call: StepCall, config: SkillConfig) -> SkillRan:
-        given = Call(
+        value = RunRequest(
             account_id=call.account_id,
             input=as_object(config.input),
             purpose="workflow",
@@ -48,21 +48,21 @@ class SkillHand:
             spender=Spender(call.account_id, call.idempotency_key, call.run_id),
         )
         try:
-            return await self._runner.run(config.skill, given)
+            return await self._runner.run(config.skill, value)
         except ModelUnknown:
             raise
         except NotFound as error:
             raise StepError("unknown_skill", error.message, hint=error.hint) from error
 
 
-def as_object(given: JsonValue) -> dict[str, JsonValue]:
-    """What a skill takes is always an object."""
-    if given is None:
+def as_object(value: JsonValue) -> dict[str, JsonValue]:
+    """Wrap a value in `{"input": …}` unless it is an object, because skills take objects."""
+    if value is None:
         return {}
-    return given if isinstance(given, dict) else {"input": given}
+    return value if isinstance(value, dict) else {"input": value}
 
 
-def told(lines: Iterable[SkillLine]) -> tuple[LogLine, ...]:
+def log_lines(lines: Iterable[SkillLine]) -> tuple[LogLine, ...]:
     return tuple(LogLine(level=_level(line.level), text=line.message) for line in lines)
 
 

@@ -1,1 +1,1 @@
-"""What starts a workflow without a person: times, deliveries, events, files."""
+"""Triggers: schedules, webhooks, events and file changes that start workflows."""

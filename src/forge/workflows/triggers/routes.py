@@ -1,6 +1,6 @@
-"""Where other servers deliver: `POST /webhooks/…`. Translates only.
+"""HTTP route of webhooks: `POST /webhooks/…`.
 
-Public on purpose: senders have no key of Forge. Who may start something is said by the secret of each webhook.
+Public on purpose: senders have no API key of Forge; each webhook is protected by its own secret.
 """
 
 from typing import Annotated
@@ -10,9 +10,8 @@ from fastapi import APIRouter, Depends, Request, status
 from forge.errors import TooLarge
 from forge.http.envelope import Envelope, reply
 from forge.kernel.text import NO_NUL
-from forge.workflows.models import MAX_PAYLOAD, Submitted
-from forge.workflows.triggers.deliveries import Delivery
-from forge.workflows.triggers.models import Ignored
+from forge.workflows.models import MAX_PAYLOAD, Ignored, Submitted
+from forge.workflows.triggers.delivery import Delivery
 from forge.workflows.triggers.webhooks import Webhooks
 
 router = APIRouter(tags=["webhooks"])
@@ -26,10 +25,10 @@ def _webhooks(request: Request) -> Webhooks:
 async def receive_webhook(
     path: Annotated[str, NO_NUL], request: Request, webhooks: Annotated[Webhooks, Depends(_webhooks)]
 ) -> Envelope[Submitted | Ignored]:
-    """Answers when the run is there; a worker takes it up. The same delivery again has the same run."""
+    """Start the workflow of a webhook. A repeated delivery returns the run of the first one."""
     body = await request.body()
     if len(body) > MAX_PAYLOAD:
-        raise TooLarge(f"A delivery may have {MAX_PAYLOAD:,} bytes at most.")
+        raise TooLarge(f"The body of a delivery may have at most {MAX_PAYLOAD:,} bytes.")
     headers = {name.lower(): value for name, value in request.headers.items()}
     delivery = Delivery(headers, request.query_params.multi_items(), body)
     return reply(await webhooks.receive(f"/{path}", delivery))

@@ -1,4 +1,4 @@
-"""The SQL of triggers, and of how far events were looked at."""
+"""SQL queries for triggers and event cursors."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from forge.store.engine import Tx
+from forge.store.database import Tx
 from forge.workflows.models import TriggerType
 from forge.workflows.tables import workflow_cursors, workflow_runs, workflow_triggers, workflows
 
@@ -63,7 +63,7 @@ async def list_of(tx: Tx, workflow_ids: Collection[str]) -> list[TriggerRow]:
 
 
 async def list_live(tx: Tx, kind: TriggerType, account_id: str | None = None) -> list[TriggerRow]:
-    """Of workflows that are switched on; of every account unless one is named."""
+    """List the triggers of one type of enabled workflows, of one account or of all."""
     query = _ROWS.where(_IS_LIVE, workflow_triggers.c.type == kind)
     if account_id is not None:
         query = query.where(workflow_triggers.c.account_id == account_id)
@@ -85,7 +85,7 @@ async def find_webhook(tx: Tx, path: str) -> TriggerRow | None:
 
 
 async def name_at(tx: Tx, path: str) -> str | None:
-    """The workflow that has this path, switched on or not."""
+    """Return the name of the workflow with this webhook path, enabled or not."""
     found = await _read(tx, _ROWS.where(workflow_triggers.c.path == path))
     return found[0].workflow_name if found else None
 
@@ -95,19 +95,22 @@ async def delete(tx: Tx, workflow_id: str) -> None:
 
 
 async def insert(tx: Tx, values: dict[str, Any]) -> bool:
-    """False when its path is taken."""
+    """Return False if the webhook path is taken."""
     statement = tx.insert(workflow_triggers).values(**values).on_conflict_do_nothing(index_elements=["path"])
     return (await tx.execute(statement.returning(workflow_triggers.c.position))).one_or_none() is not None
 
 
 async def lock_workflow(tx: Tx, workflow_id: str) -> bool:
-    """False when it is gone or switched off. Taken first of all: whoever changes its triggers holds it too."""
+    """Lock an enabled workflow; return False if it is disabled or deleted.
+
+    Taken before any other lock: saving a workflow locks it too before it replaces the triggers.
+    """
     query = sa.select(workflows.c.id).where(workflows.c.id == workflow_id, _IS_LIVE).with_for_update()
     return (await tx.execute(query)).one_or_none() is not None
 
 
 async def find(tx: Tx, row: TriggerRow) -> TriggerRow | None:
-    """As it is now; None when another one stands there, or none."""
+    """Return the current row; None if the trigger was removed or replaced by another one."""
     found = await _read(tx, _ROWS.where(*_is(row)))
     return found[0] if found and (found[0].type, found[0].config) == (row.type, row.config) else None
 
@@ -124,7 +127,7 @@ def _is(row: TriggerRow) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 async def causing_runs(tx: Tx, run_ids: Collection[str]) -> dict[str, CausingRun]:
-    """Those of them that are runs of workflows."""
+    """Return those of the runs that are workflow runs, by id."""
     columns = (
         workflow_runs.c.run_id,
         workflow_runs.c.workflow_id,
@@ -146,14 +149,14 @@ async def lock_cursor(tx: Tx, account_id: str) -> int | None:
 
 
 async def begin_cursor(tx: Tx, account_id: str, seq: int) -> None:
-    """Unless there is one."""
+    """Insert a cursor unless there is one."""
     await tx.execute(
         tx.insert(workflow_cursors).values(account_id=account_id, seq=seq).on_conflict_do_nothing()
     )
 
 
 async def move_cursor(tx: Tx, account_id: str, seq: int, *, back: bool = False) -> None:
-    """Forward only, unless the stream itself began anew."""
+    """Move a cursor, forward only unless `back` is set because the stream was recreated."""
     statement = sa.update(workflow_cursors).where(workflow_cursors.c.account_id == account_id)
     if not back:
         statement = statement.where(workflow_cursors.c.seq < seq)
@@ -170,7 +173,7 @@ async def has_live_events(tx: Tx, account_id: str, *, but: str) -> bool:
 
 
 async def count_by_events(tx: Tx, workflow_id: str, since: datetime, until: datetime) -> int:
-    """How many runs events have started. What is from later was started before the clock was set back."""
+    """Count the runs started by events. Later runs are from before the clock was set back."""
     query = sa.select(sa.func.count()).where(
         workflow_runs.c.workflow_id == workflow_id,
         workflow_runs.c.created_at > since,

@@ -1,4 +1,4 @@
-"""Watches folders for one trigger, in a thread of its own: waiting for files is nothing an event loop can do."""
+"""Watch the files of one trigger in a thread, because watching blocks."""
 
 import os
 import stat
@@ -6,13 +6,144 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import watchfiles
 
-from forge.workflows.triggers.bursts import Bursts, Change
-from forge.workflows.triggers.roots import MAX_FILES, Root, files_in
+QUIET_S = 0.5
+MAX_DELAY_S = 10.0
+"""A file that is written to continuously is reported this often."""
+
+
+class Change(StrEnum):
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+
+
+@dataclass
+class ChangeDebouncer:
+    """Collect changes until a file is quiet, and classify them by whether the file was known before.
+
+    The kind of notification is ignored, because programs often save a file by replacing it.
+    """
+
+    known: set[str]
+    """The files that exist, as far as reported."""
+    _first: dict[str, float] = field(default_factory=dict[str, float], init=False)
+    _last: dict[str, float] = field(default_factory=dict[str, float], init=False)
+
+    def note(self, path: str, at: float) -> None:
+        """Record a notification for a path."""
+        self._first.setdefault(path, at)
+        self._last[path] = at
+
+    def settled(self, at: float) -> list[str]:
+        """Remove and return the paths to report now, in the order they were first recorded."""
+        found = [
+            path
+            for path, first in self._first.items()
+            if at - self._last[path] >= QUIET_S or at - first >= MAX_DELAY_S
+        ]
+        for path in found:
+            del self._first[path], self._last[path]
+        return found
+
+    def classify(self, path: str, *, exists: bool) -> Change | None:
+        """Return the change, or None if the file was created and deleted in between."""
+        was_known = path in self.known
+        if not exists:
+            self.known.discard(path)
+            return Change.DELETED if was_known else None
+        self.known.add(path)
+        return Change.MODIFIED if was_known else Change.ADDED
+
+
+_REFUSED = frozenset({"/proc", "/sys", "/dev"})
+MAX_FILES = 50_000
+
+
+@dataclass(frozen=True)
+class Root:
+    """A watched path. Device and inode show when another folder takes its place."""
+
+    path: Path
+    device: int
+    inode: int
+
+
+@dataclass(frozen=True)
+class ResolvedRoots:
+    roots: tuple[Root, ...]
+    problem: str | None
+
+
+def is_refused(path: PurePath) -> bool:
+    """Refuse the root directory and virtual file systems."""
+    return len(path.parts) == 1 or f"/{path.parts[1]}" in _REFUSED
+
+
+def resolve_roots(paths: Sequence[str], own_dir: Path) -> ResolvedRoots:
+    """Return the paths that can be watched now, and why the others cannot."""
+    roots: list[Root] = []
+    problems: list[str] = []
+    for text in paths:
+        try:
+            roots.append(_root_of(text, own_dir))
+        except ValueError as error:
+            problems.append(str(error))
+    return ResolvedRoots(tuple(roots), " ".join(problems) or None)
+
+
+def files_in(folder: Path, limit: int, *, but: Path) -> list[Path]:
+    """List up to `limit` files below a folder. Links to folders are followed, each folder once, but never into `but`."""
+    found: list[Path] = []
+    seen = {(but.stat().st_dev, but.stat().st_ino)} if but.exists() else set[tuple[int, int]]()
+    waiting = [folder]
+    while waiting and len(found) < limit:
+        for entry in _entries(waiting.pop()):
+            which = _folder(entry)
+            if which is None:
+                found.append(Path(entry.path))
+            elif which not in seen:
+                seen.add(which)
+                waiting.append(Path(entry.path))
+    return found[:limit]
+
+
+def _folder(entry: "os.DirEntry[str]") -> tuple[int, int] | None:
+    """Return the device and inode of a folder; None for files and for entries that cannot be read."""
+    try:
+        status = entry.stat() if entry.is_dir() else None
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if status else None
+
+
+def _entries(folder: Path) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []  # deleted in the meantime or not readable
+
+
+def _root_of(text: str, own_dir: Path) -> Root:
+    try:
+        path = Path(text).expanduser().resolve()
+        status = path.stat()
+    except FileNotFoundError:
+        raise ValueError(f"{text} does not exist on this server.") from None
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"{text} cannot be watched: {error}.") from None
+    if is_refused(path):
+        raise ValueError(f"{text} cannot be watched.")
+    if path.is_relative_to(own_dir):
+        raise ValueError(f"{text} cannot be watched: it is inside Forge's data directory.")
+    return Root(path, status.st_dev, status.st_ino)
+
 
 NAME = "file trigger"
 LOOK_MS = 250
@@ -24,42 +155,42 @@ class FileChange:
     path: str
     change: Change
     stamp: str | None
-    """Another one after every change; None when it is gone."""
+    """Identifies the version of the file; None if it was deleted."""
 
 
 @dataclass(frozen=True)
-class Changed:
+class FilesChanged:
     files: Sequence[FileChange]
 
 
 @dataclass(frozen=True)
-class Failed:
+class WatchFailed:
     reason: str
 
 
 @dataclass(frozen=True)
-class Watching:
-    """Nothing is missed from now on."""
+class WatchStarted:
+    """The watch is active; no change is missed from now on."""
 
 
-Heard = Changed | Failed | Watching
-Tell = Callable[[Heard], None]
+WatchMessage = FilesChanged | WatchFailed | WatchStarted
+Notify = Callable[[WatchMessage], None]
 
 
 @dataclass
 class WatchThread:
-    """Tells from its own thread; whoever listens takes it to theirs."""
+    """Watches the roots of one trigger. `notify` is called in the watching thread."""
 
     roots: tuple[Root, ...]
     patterns: Sequence[str]
     own_dir: Path
-    """Forge's own files: they change because of what is started here."""
-    tell: Tell
+    """Forge's data directory, which is ignored: runs started by a change would change it again."""
+    notify: Notify
     before: frozenset[str] | None = None
-    """What was there when the same folders were watched before."""
+    """The files that existed when the same trigger was watched before."""
     known: set[str] = field(default_factory=set[str], init=False)
-    _bursts: Bursts | None = field(default=None, init=False)
-    """Once it watches."""
+    _debouncer: ChangeDebouncer | None = field(default=None, init=False)
+    """Set once the watch is active."""
     _stop: threading.Event = field(default_factory=threading.Event, init=False)
 
     def begin(self) -> None:
@@ -71,11 +202,11 @@ class WatchThread:
     def _run(self) -> None:
         try:
             self._watch()
-        except (OSError, RuntimeError) as error:  # the library raises either
-            self.tell(Failed(f"Files cannot be watched: {error}."))
+        except (OSError, RuntimeError) as error:  # watchfiles raises either
+            self.notify(WatchFailed(f"Files cannot be watched: {error}."))
 
     def _watch(self) -> None:
-        if not self._find():  # before all there is gets watched, by way of a link
+        if not self._find():  # checks the number of files before the library adds watches
             return
         for changes in watchfiles.watch(
             *(root.path for root in self.roots),
@@ -87,54 +218,58 @@ class WatchThread:
             raise_interrupt=False,
             ignore_permission_denied=True,
         ):
-            if self._bursts is None:  # it watches now, so that nothing is missed between looking and watching
-                self._bursts = self._look()
-                if self._bursts is not None:
-                    self.tell(Watching())
-            if (bursts := self._bursts) is None:
+            if (
+                self._debouncer is None
+            ):  # list files after the watch became active, so that no change is missed
+                self._debouncer = self._list_files()
+                if self._debouncer is not None:
+                    self.notify(WatchStarted())
+            if (debouncer := self._debouncer) is None:
                 return
             at = time.monotonic()
             for _, path in changes:
-                self._note(bursts, path, at)
-            if found := self._settled(bursts, at):
-                self.tell(Changed(found))
+                self._note(debouncer, path, at)
+            if found := self._settled(debouncer, at):
+                self.notify(FilesChanged(found))
 
     def _find(self) -> bool:
-        """All files there are; says so when those are too many."""
+        """List all files. Return False, after reporting it, if there are too many."""
         for root in self.roots:
             if root.path.is_file():
                 self.known.add(str(root.path))
             self.known.update(str(path) for path in files_in(root.path, MAX_FILES + 1, but=self.own_dir))
             if len(self.known) > MAX_FILES:
-                self.tell(Failed(f"{root.path} has too many files to watch: {MAX_FILES:,} is the most."))
+                self.notify(
+                    WatchFailed(f"{root.path} has more than {MAX_FILES:,} files, which is the maximum.")
+                )
                 return False
         return True
 
-    def _look(self) -> Bursts | None:
+    def _list_files(self) -> ChangeDebouncer | None:
         self.known.clear()
         if not self._find():
             return None
-        bursts = Bursts(self.known if self.before is None else set(self.before))
+        debouncer = ChangeDebouncer(self.known if self.before is None else set(self.before))
         if self.before is not None:
             for path in sorted(self.known ^ self.before):
-                bursts.note(path, time.monotonic())
-        self.known = bursts.known
-        return bursts
+                debouncer.note(path, time.monotonic())
+        self.known = debouncer.known
+        return debouncer
 
-    def _note(self, bursts: Bursts, path: str, at: float) -> None:
-        """Of a folder that is new, what was in it before it was watched."""
-        if not os.path.isdir(path):  # noqa: PTH112  (often, and without making objects)
-            bursts.note(path, at)
+    def _note(self, debouncer: ChangeDebouncer, path: str, at: float) -> None:
+        """Record a change. For a new folder, record the files that were created before it was watched."""
+        if not os.path.isdir(path):  # noqa: PTH112  (called often; avoids creating Path objects)
+            debouncer.note(path, at)
             return
         for found in files_in(Path(path), MAX_FILES, but=self.own_dir):
-            if str(found) not in bursts.known:
-                bursts.note(str(found), at)
+            if str(found) not in debouncer.known:
+                debouncer.note(str(found), at)
 
-    def _settled(self, bursts: Bursts, at: float) -> list[FileChange]:
+    def _settled(self, debouncer: ChangeDebouncer, at: float) -> list[FileChange]:
         found: list[FileChange] = []
-        for path in bursts.settled(at):
+        for path in debouncer.settled(at):
             stamp = _stamp(path)
-            change = bursts.tell(path, exists=stamp is not None)
+            change = debouncer.classify(path, exists=stamp is not None)
             if change is not None and self._is_wanted(path):
                 found.append(FileChange(path, change, stamp))
         return found
@@ -147,7 +282,7 @@ class WatchThread:
 
 
 def fits(pattern: str, path: str, roots: Sequence[Root]) -> bool:
-    """By its name, its whole path, or its path below what is watched."""
+    """Match a pattern against the file name, the path below a root, or the whole path."""
     below = [str(Path(path).relative_to(root.path)) for root in roots if Path(path).is_relative_to(root.path)]
     return any(fnmatchcase(text, pattern) for text in (Path(path).name, path, *below))
 

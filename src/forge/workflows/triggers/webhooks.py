@@ -1,4 +1,4 @@
-"""Takes deliveries of webhooks: recognised by what they are signed with, started once, refused without a trace."""
+"""Receive webhook deliveries: verify them and start each one once."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -9,76 +9,84 @@ from pydantic import JsonValue, SecretStr
 from forge.errors import ForgeError, NotFound, Unauthenticated
 from forge.kernel.clock import now
 from forge.workflows.definition.models import WebhookTrigger
-from forge.workflows.expressions.problem import ExpressionError
-from forge.workflows.models import Submitted, TriggerType
+from forge.workflows.expressions.errors import ExpressionError
+from forge.workflows.models import Ignored, Submitted, TriggerType
 from forge.workflows.triggers import store
-from forge.workflows.triggers.deliveries import Delivery, delivery_key
-from forge.workflows.triggers.firing import Firing
-from forge.workflows.triggers.launching import Launch, unclear, wants
-from forge.workflows.triggers.models import Ignored
-from forge.workflows.triggers.signatures import is_from, pretend, signature_of
+from forge.workflows.triggers.delivery import (
+    Delivery,
+    delivery_key,
+    is_authentic,
+    signature_of,
+    simulate_check,
+)
+from forge.workflows.triggers.launcher import (
+    TriggerLauncher,
+    TriggerRequest,
+    condition_error,
+    condition_holds,
+)
 from forge.workflows.triggers.store import TriggerRow
 
 ResolveSecret = Callable[[str], Awaitable[SecretStr]]
-"""By name, as the vault does it."""
+"""Return a secret of the vault by name."""
 
 
 @dataclass(frozen=True)
 class Webhooks:
-    launch: Launch
+    launcher: TriggerLauncher
     resolve_secret: ResolveSecret
     clock: Callable[[], datetime] = field(default=now)
 
     async def receive(self, path: str, delivery: Delivery) -> Submitted | Ignored:
-        """Nothing is started, and nothing is told, before it is known who sent it."""
-        async with self.launch.database.read() as tx:
+        """Verify a delivery and start its workflow. Unverified deliveries leave no trace."""
+        async with self.launcher.database.read() as tx:
             trigger = await store.find_webhook(tx, path)
         if trigger is None:
-            pretend(delivery)
+            simulate_check(delivery)
             raise _unknown()
         config = WebhookTrigger.model_validate(trigger.config)
         at = self.clock()
-        if not is_from(delivery, config, await self._secret(trigger, config), at):
+        if not is_authentic(delivery, config, await self._secret(trigger, config), at):
             raise _not_recognised()
         payload = delivery.payload()
         try:
-            if not await wants(trigger, config.when, path, at, payload):
-                return Ignored(reason="Its condition (when) does not hold.")
+            if not await condition_holds(trigger, config.when, path, at, payload):
+                return Ignored(reason="The condition (when) is false.")
         except ExpressionError as error:
-            await self.launch.refuse(trigger, unclear(error), again=False)
-            return Ignored(reason="Its condition (when) could not be worked out.")
-        return await self._start(trigger, _firing(config, delivery, payload, at))
+            await self.launcher.refuse(trigger, condition_error(error), repeat=False)
+            return Ignored(reason="The condition (when) could not be evaluated.")
+        return await self._start(trigger, _trigger_request(config, delivery, payload, at))
 
-    async def _start(self, trigger: TriggerRow, firing: Firing) -> Submitted:
+    async def _start(self, trigger: TriggerRow, trigger_request: TriggerRequest) -> Submitted:
         try:
-            submitted = await self.launch.start(trigger, firing)
+            submitted = await self.launcher.start(trigger, trigger_request)
         except ForgeError as error:
             if error.status < 500:
-                await self.launch.refuse(trigger, error.message)
+                await self.launcher.refuse(trigger, error.message)
             raise
         if submitted is None:
             raise _unknown()
         return submitted
 
     async def _secret(self, trigger: TriggerRow, config: WebhookTrigger) -> str:
-        """Outside nobody learns that it is missing."""
+        """Return the secret. If it is missing, the owner is notified, but the sender only gets an authentication error."""
         if config.auth is None:
             return ""
         try:
             return (await self.resolve_secret(config.auth.secret_name)).get_secret_value()
         except ForgeError as error:
             hint = f" {error.hint}" if error.hint else ""
-            await self.launch.refuse(
-                trigger, f"A delivery cannot be checked. {error.message}{hint}", again=False
+            await self.launcher.refuse(
+                trigger, f"A delivery could not be verified. {error.message}{hint}", repeat=False
             )
             raise _not_recognised() from error
 
 
-def _firing(
+def _trigger_request(
     config: WebhookTrigger, delivery: Delivery, payload: dict[str, JsonValue], at: datetime
-) -> Firing:
+) -> TriggerRequest:
     is_signed = config.auth is not None and config.auth.type == "hmac_sha256"
-    return Firing(
+    return TriggerRequest(
         type=TriggerType.WEBHOOK,
         source=config.path,
         payload=payload,
@@ -93,11 +101,11 @@ def _firing(
 
 
 def _unknown() -> NotFound:
-    return NotFound("There is no webhook at this path.", hint="Is its workflow switched on?")
+    return NotFound("There is no webhook at this path.", hint="Check that its workflow is enabled.")
 
 
 def _not_recognised() -> Unauthenticated:
     return Unauthenticated(
-        "This delivery is not recognised.",
-        hint="Sign the body with the secret of the webhook, or show it as a bearer token; and not too late.",
+        "The delivery could not be verified.",
+        hint="Sign the body with the webhook's secret or send the secret as a bearer token; timestamps must be recent.",
     )

@@ -39,12 +39,12 @@ export function AuditsPage() {
   );
   return (
     <Page title="Audits" actions={runs.length > 0 && start("plain")}>
-      {query.isPending && <SkeletonRows rows={6} label="Loading the audits" />}
+      {query.isPending && <SkeletonRows rows={6} label="Loading audits" />}
       {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
       {query.data && runs.length === 0 && (
         <EmptyState
           title="No audits yet"
-          sentence="An audit looks at what changed in a project: its scope, its layers, its dependencies, its tests, its secrets. It reads, and runs nothing of the project."
+          sentence="An audit checks the changes in a project: scope, layers, dependencies, tests and secrets. It only reads; no project code runs."
           action={start("primary")}
           example={
             <>

@@ -15,7 +15,7 @@ import { Select } from "@/ui/Select";
 import { allowance, BLANK, bodyOf, type Form, isReady, recording } from "./wish";
 
 const PLACES: readonly { value: Form["place"]; label: string }[] = [
-  { value: "folder", label: "A folder of the server" },
+  { value: "folder", label: "A folder on the server" },
   { value: "workspace", label: "A workspace" },
 ];
 
@@ -26,7 +26,7 @@ export function StartAudit({ close }: { close: () => void }) {
       wide
       onOpenChange={close}
       title="Audit a project"
-      description="Looks at what changed since the last commit, and at the whole project. Nothing of it is run, unless you ask for its tests."
+      description="Checks the changes since the last commit and the project as a whole. No project code runs unless you ask for its tests."
     >
       <AuditForm close={close} />
     </Modal>
@@ -57,16 +57,16 @@ function AuditForm({ close }: { close: () => void }) {
       <div className="space-y-1.5">
         <CheckField
           label="Run the tests first"
-          hint="In the sandbox; what comes of it is the evidence."
+          hint="Runs in the sandbox and records the result as evidence."
           checked={form.evidence}
           onChange={(evidence) => change({ evidence })}
         />
         {form.evidence && (
           <TextArea
-            label="What the change is for"
+            label="Purpose of the change"
             rows={2}
             maxLength={10_000}
-            hint="The beginning of the diff log that is recorded with the tests."
+            hint="First line of the diff log recorded with the tests."
             value={form.summary}
             onChange={(event) => change({ summary: event.target.value })}
           />
@@ -89,7 +89,7 @@ function AuditForm({ close }: { close: () => void }) {
 function WhereFields({ form, change }: Part) {
   const workspaces = useQuery(workspacesQuery).data ?? [];
   const options = [
-    { value: "", label: workspaces.length > 0 ? "Choose a workspace" : "There is none yet" },
+    { value: "", label: workspaces.length > 0 ? "Select a workspace" : "No workspaces yet" },
     ...workspaces.map(({ id, name }) => ({ value: id, label: name })),
   ];
   return (
@@ -150,7 +150,7 @@ function ChangeFields({ form, change }: Part) {
         rows={3}
         spellCheck={false}
         placeholder={"app/basket.py\ntests/test_basket.py"}
-        hint="One per line: what the change is meant to touch. Empty leaves the scope unchecked."
+        hint="One per line: the files this change is expected to touch. Leave empty to skip the scope check."
         value={form.claims}
         onChange={(event) => change({ claims: event.target.value })}
       />

@@ -58,9 +58,9 @@ export const isReady = ({ place, workspaceId, path }: Form, hasStart = true): bo
 
 /** What may be typed as a folder, in words. */
 export function allowance(allowed: AuditRoots | undefined): string {
-  if (!allowed) return "A git repository that the server's settings allow.";
+  if (!allowed) return "A git repository allowed by the server's settings.";
   const { roots, start } = allowed;
-  if (roots.length === 0) return "No folder may be audited: FORGE_AUDIT_ROOTS names none. A workspace may.";
+  if (roots.length === 0) return "FORGE_AUDIT_ROOTS is empty, so only workspaces can be audited.";
   const where = `A git repository in ${roots.map((root) => `\`${root}\``).join(" or ")}`;
   return start ? `${where}; empty is \`${start}\`.` : `${where}.`;
 }
@@ -68,5 +68,5 @@ export function allowance(allowed: AuditRoots | undefined): string {
 /** When an audit gets its entry: the same rule in the terminal, over HTTP and here. */
 export const recording = ({ only }: Form): string =>
   only.trim()
-    ? "Not with some of the checks only: nobody could tell it from a whole audit."
-    : "If the project keeps contracts or files are claimed: its own record of its audits.";
+    ? "Not available with a subset of the checks: the entry would look like a full audit."
+    : "Recorded when the project keeps contracts or files are claimed.";

@@ -4,14 +4,14 @@ import { saveAs } from "@/ui/saveAs";
 
 export class NoBundle extends Error {
   override readonly name = "NoBundle";
-  readonly hint = "Choose a file that “Export” or `forge bots export` has written.";
+  readonly hint = "Choose a file written by “Export” or `forge bots export`.";
 }
 
 /** Only as much as tells a bot from any other file; the server looks at the rest. */
 export function readBundle(text: string): BotBundle {
   const found = parse(text);
   if (typeof found !== "object" || found === null || !("forge_bot" in found)) {
-    throw new NoBundle("This file is not a bot.");
+    throw new NoBundle("This file is not an exported bot.");
   }
   return found as BotBundle;
 }

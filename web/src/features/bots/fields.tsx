@@ -55,7 +55,7 @@ export function ModelField({ form, change }: FormPart) {
         placeholder={`default (${defaultModel(models)})`}
         autoComplete="off"
         spellCheck={false}
-        hint="Empty follows what is chosen for bots in Settings, Models."
+        hint="Leave empty to use the model for bots from Settings, Models."
         value={form.model}
         onChange={(event) => change({ model: event.target.value })}
       />

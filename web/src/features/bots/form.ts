@@ -70,9 +70,9 @@ export function mistakesOf(form: Form): Mistakes {
     found.maxTokens = "A whole number from 1 to 200000.";
   }
   const tags = tagsOf(form.tags);
-  if (tags.length > MAX_TAGS) found.tags = `${MAX_TAGS} tags at most.`;
+  if (tags.length > MAX_TAGS) found.tags = `At most ${MAX_TAGS} tags.`;
   else if (tags.some((tag) => tag.length > LONGEST_TAG)) {
-    found.tags = `A tag has ${LONGEST_TAG} characters at most.`;
+    found.tags = `Tags can have at most ${LONGEST_TAG} characters.`;
   }
   return found;
 }
@@ -129,4 +129,4 @@ export function newBotOf(form: Form, models: Models | undefined): Partial<NewBot
 
 /** What the next answer of a bot comes from when its own file says nothing. */
 export const defaultModel = (models: Models | undefined): string =>
-  models?.roles.find(({ role }) => role === "bot")?.chain[0] ?? "as in Settings, Models";
+  models?.roles.find(({ role }) => role === "bot")?.chain[0] ?? "from Settings, Models";

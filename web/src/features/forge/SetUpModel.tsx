@@ -20,7 +20,7 @@ export function SetUpModel(props: Props) {
       open
       onOpenChange={props.close}
       title="Set up a model"
-      description="The key is kept encrypted in the vault, and never shown again."
+      description="The key is stored encrypted in the vault and never shown again."
     >
       {models && <ProviderKey {...props} models={models} />}
     </Modal>
@@ -42,7 +42,7 @@ function ProviderKey({ models, close, then }: Props & { models: Models }) {
     },
     meta: { isShownInPlace: true },
     onSuccess: () => {
-      toast.ok(`Saved the key of ${provider?.name}.`);
+      toast.ok(`Saved the key for ${provider?.name}.`);
       close();
     },
   });
@@ -63,7 +63,7 @@ function ProviderKey({ models, close, then }: Props & { models: Models }) {
       }
       after={
         <p className="text-xs text-dim">
-          Your own models, such as those of Ollama, are added in{" "}
+          Add your own models, such as Ollama, in{" "}
           <Link to="/settings/models" className="text-ink underline">
             Settings, Models
           </Link>

@@ -25,7 +25,7 @@ function begun({ go, queries }: ShellActions): AreaCommand[] {
   const drafts = queries.getQueryData(draftsQuery.queryKey) ?? [];
   return drafts.map((draft) => ({
     id: draft.session_id,
-    label: `Go on with ${nameOf(draft)}`,
+    label: `Continue ${nameOf(draft)}`,
     keywords: "draft resume interview",
     icon: Hammer,
     run: () => go(`/forge/${draft.session_id}`),

@@ -14,7 +14,7 @@ const OF_SKILLS: Record<InterviewPhase, string> = {
   basics: "What it does",
   personality: "When it is used",
   model: "How it works",
-  skills: "What it may do",
+  skills: "Permissions",
   review: "Review",
 };
 

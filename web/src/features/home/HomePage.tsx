@@ -65,8 +65,8 @@ function Board({ gates, active, recent }: BoardProps) {
   return (
     <>
       {gates.length > 0 && <NeedsYou gates={gates} runs={active} />}
-      <Panel title="Under way" count={running.length}>
-        <Runs runs={running} nothing="Nothing is under way." />
+      <Panel title="In progress" count={running.length}>
+        <Runs runs={running} nothing="Nothing is in progress." />
       </Panel>
       <Panel
         title="Recent"
@@ -79,7 +79,7 @@ function Board({ gates, active, recent }: BoardProps) {
           </>
         }
       >
-        <Runs runs={finished.slice(0, RECENT)} nothing="Nothing has finished yet." />
+        <Runs runs={finished.slice(0, RECENT)} nothing="No finished runs yet." />
       </Panel>
     </>
   );
@@ -131,8 +131,8 @@ function FirstTime() {
   const selfTest = useSelfTest();
   return (
     <EmptyState
-      title="Nothing has run yet"
-      sentence="The self-test is a run that does a few steps, fails once on purpose, and asks you one question."
+      title="No runs yet"
+      sentence="The self-test is a run with a few steps, one deliberate failure and one question for you."
       action={
         <Button look="primary" disabled={selfTest.isPending} onClick={() => selfTest.mutate()}>
           <Play size={13} aria-hidden /> Run the self-test

@@ -65,7 +65,7 @@ function LinkForm({ isBusy, onToken }: { isBusy: boolean; onToken: (token: strin
   return (
     <>
       <p className="text-dim">
-        <InlineText text="Forge opens with a one-time link. `forge serve` prints one when it starts; `forge login --link` makes a new one." />
+        <InlineText text="Sign in with a one-time link. `forge serve` prints one when it starts; `forge login --link` creates a new one." />
       </p>
       <form onSubmit={submit} className="space-y-3">
         <Field

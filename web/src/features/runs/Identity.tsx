@@ -7,7 +7,7 @@ export function Identity({ run }: { run: Run }) {
     <p className="mono flex items-center gap-2 px-3 text-faint">
       <span className="shrink-0">{run.kind}</span>
       <span className="truncate">{run.id}</span>
-      <CopyButton text={run.id} label="Copy the id" iconOnly />
+      <CopyButton text={run.id} label="Copy ID" iconOnly />
     </p>
   );
 }

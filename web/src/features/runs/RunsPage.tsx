@@ -42,7 +42,7 @@ export function RunsPage() {
   return (
     <Page title="Runs" actions={(isFiltered || loaded.length > 0) && <SelfTestButton />}>
       <Filters search={search} typed={typed} onType={setTyped} kinds={kindsOf(loaded)} />
-      {query.isPending && <SkeletonRows rows={8} label="Loading the runs" />}
+      {query.isPending && <SkeletonRows rows={8} label="Loading runs" />}
       {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
       {query.data && <RunList runs={shown} isFiltered={isFiltered || query.isPlaceholderData} />}
       <LoadMore of={query} />
@@ -66,7 +66,7 @@ function Filters({ search, typed, onType, kinds }: FiltersProps) {
   return (
     <FilterBar>
       <SearchField
-        label="Filter the loaded runs"
+        label="Filter loaded runs"
         keyLabel="Filter"
         group="Lists"
         placeholder="Filter…"
@@ -94,11 +94,11 @@ function RunList({ runs, isFiltered }: { runs: readonly Run[]; isFiltered: boole
   useRowKeys(list);
   if (runs.length === 0) {
     return isFiltered ? (
-      <EmptyState title="No run fits" sentence="Choose another status or kind, or type less." />
+      <EmptyState title="No runs match" sentence="Choose another status or kind, or shorten the filter." />
     ) : (
       <EmptyState
         title="No runs yet"
-        sentence="A run is one piece of work, with its steps, its questions and its log."
+        sentence="A run is one execution with its steps, questions and log."
         action={<SelfTestButton look="primary" />}
       />
     );

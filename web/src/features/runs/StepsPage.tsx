@@ -49,9 +49,9 @@ export function StepsPage({ detail: { run, children } }: { detail: RunDetail }) 
               className="h-[420px] min-h-0 lg:h-auto"
             >
               {isLoading ? (
-                <SkeletonRows rows={8} label="Loading the log" />
+                <SkeletonRows rows={8} label="Loading log" />
               ) : (
-                <LogView lines={view.log} label="Log of the run" />
+                <LogView lines={view.log} label="Run log" />
               )}
             </Panel>
           </div>
@@ -79,8 +79,8 @@ function Progression({ progress, status }: { progress: Progress; status: RunStat
 function Steps({ view, isLoading }: { view: RunView; isLoading: boolean }) {
   return (
     <Panel title="Steps" {...(!isLoading && { count: view.steps.length })} className="shrink-0">
-      {isLoading && <SkeletonRows rows={4} label="Loading the steps" />}
-      {!isLoading && view.steps.length === 0 && <p className="p-3 text-dim">No step has started yet.</p>}
+      {isLoading && <SkeletonRows rows={4} label="Loading steps" />}
+      {!isLoading && view.steps.length === 0 && <p className="p-3 text-dim">No steps started yet.</p>}
       <StepList steps={view.steps} finishedAt={view.finishedAt} />
     </Panel>
   );
@@ -88,7 +88,7 @@ function Steps({ view, isLoading }: { view: RunView; isLoading: boolean }) {
 
 function Children({ runs }: { runs: readonly Run[] }) {
   return (
-    <Panel title="Runs it started" count={runs.length} className="shrink-0">
+    <Panel title="Child runs" count={runs.length} className="shrink-0">
       <ul className="divide-y divide-line">
         {runs.map((run) => (
           <RunRow key={run.id} run={run} />

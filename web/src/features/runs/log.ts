@@ -35,7 +35,7 @@ function sayOfRun(event: EventFor<"run">): Said {
     case "run.waiting":
       return waiting(event);
     case "run.resumed":
-      return { text: "Goes on.", tone: "idle" };
+      return { text: "Resumed.", tone: "idle" };
     case "run.completed":
       return { text: "Completed.", tone: "ok" };
     case "run.failed":
@@ -51,9 +51,9 @@ function sayOfRun(event: EventFor<"run">): Said {
     case "gate.answered":
       return { text: answered(event) };
     case "gate.expired":
-      return { text: "Nobody answered in time.", tone: "wait" };
+      return { text: "No answer in time.", tone: "wait" };
     case "gate.closed":
-      return { text: "The question no longer matters." };
+      return { text: "The question was withdrawn." };
   }
 }
 
@@ -70,11 +70,11 @@ function progress({ data: { done, total, note } }: EventOf<"run.progress">): str
 }
 
 const WAITS = {
-  gate: "Waits for an answer",
-  message: "Waits for a message",
-  sleep: "Sleeps",
-  child: "Waits for the run it started",
-  step: "Waits in a step",
+  gate: "Waiting for an answer",
+  message: "Waiting for a message",
+  sleep: "Sleeping",
+  child: "Waiting for a child run",
+  step: "Waiting in a step",
 } as const;
 
 /** Only waiting for a person stands out. */

@@ -12,7 +12,7 @@ import { SandboxPanel } from "./SandboxPanel";
 
 export function AboutPage() {
   const status = useQuery(statusQuery);
-  if (status.isPending) return <SkeletonRows rows={4} label="Loading the status" />;
+  if (status.isPending) return <SkeletonRows rows={4} label="Loading status" />;
   if (status.isLoadingError) return <ErrorState error={status.error} retry={status.refetch} />;
   return (
     <>
@@ -34,7 +34,7 @@ function Server({ status }: { status: SystemStatus }) {
           <Fact name="Version">
             <span className="mono">{status.version}</span>
           </Fact>
-          <Fact name="Up for">
+          <Fact name="Uptime">
             <span className="mono">
               <Elapsed from={status.started_at} />
             </span>
@@ -61,14 +61,14 @@ const COLUMNS: readonly Column[] = [
   { name: "Worker" },
   { name: "Machine", from: "sm" },
   { name: "Process", from: "sm" },
-  { name: "Up for" },
+  { name: "Uptime" },
 ];
 
 function Workers({ workers }: { workers: SystemStatus["workers"] }) {
   return (
     <Panel title="Workers" count={workers.length}>
       {workers.length === 0 ? (
-        <p className="p-3 text-dim">No worker is running: runs stay queued until one starts.</p>
+        <p className="p-3 text-dim">No worker is running. Runs stay queued until one starts.</p>
       ) : (
         <Table label="Workers" columns={COLUMNS}>
           {workers.map((worker) => (

@@ -92,7 +92,7 @@ function SignOut() {
   );
 }
 
-const THEME_WORD = { system: "As the system", light: "Light", dark: "Dark" } as const;
+const THEME_WORD = { system: "System", light: "Light", dark: "Dark" } as const;
 
 function Appearance() {
   const theme = useTheme();

@@ -24,7 +24,7 @@ export function CreateKey({ open, onOpenChange }: Props) {
       open={open}
       onOpenChange={onOpenChange}
       title="Create an API key"
-      description="For a script or another machine. Give it no more than it needs."
+      description="For a script or another machine. Grant only what it needs."
     >
       <CreateKeyForm close={() => onOpenChange(false)} />
     </Modal>
@@ -57,7 +57,7 @@ function CreateKeyForm({ close }: { close: () => void }) {
         error={create.error instanceof ApiError ? create.error.message : null}
       />
       <fieldset className="space-y-1.5">
-        <legend className="mb-1 text-xs font-medium text-dim">It may</legend>
+        <legend className="mb-1 text-xs font-medium text-dim">Permissions</legend>
         {SCOPES.map(({ scope, meaning }) => (
           <CheckField
             key={scope}
@@ -86,7 +86,7 @@ function ShownOnce({ value, close }: { value: string; close: () => void }) {
       </p>
       <code className="mono block rounded-md border border-line bg-bg p-2 break-all select-all">{value}</code>
       <div className="flex justify-end gap-2">
-        <CopyButton text={value} label="Copy the key" />
+        <CopyButton text={value} label="Copy key" />
         <Button look="primary" onClick={close}>
           Done
         </Button>

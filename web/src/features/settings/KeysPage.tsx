@@ -20,17 +20,17 @@ export function KeysPage() {
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const create = (
     <Button onClick={() => setCreating(true)}>
-      <Plus size={13} aria-hidden /> Create a key
+      <Plus size={13} aria-hidden /> Create key
     </Button>
   );
   return (
     <Panel title="API keys" actions={keys.data?.length !== 0 && create}>
-      {keys.isPending && <SkeletonRows rows={3} label="Loading the keys" />}
+      {keys.isPending && <SkeletonRows rows={3} label="Loading keys" />}
       {keys.isLoadingError && <ErrorState error={keys.error} retry={keys.refetch} />}
       {keys.data?.length === 0 && (
         <EmptyState
           title="No keys"
-          sentence="A key lets a script or another machine use Forge in your name."
+          sentence="A key lets a script or another machine use Forge on your behalf."
           action={create}
           example={
             <>
@@ -107,8 +107,8 @@ function Revoke({ apiKey, close }: { apiKey: ApiKey | null; close: () => void })
       open
       onOpenChange={close}
       title={`Revoke “${apiKey.name}”?`}
-      description="Whatever uses this key stops working at once. A key cannot be brought back."
-      action="Revoke the key"
+      description="Anything using this key stops working immediately. This cannot be undone."
+      action="Revoke key"
       word={apiKey.name}
       isBusy={revoke.isPending}
       onConfirm={() => revoke.mutate(apiKey)}

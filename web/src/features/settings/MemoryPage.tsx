@@ -24,12 +24,12 @@ export function MemoryPage() {
   );
   return (
     <Panel title="Forge’s memory" actions={all}>
-      {memory.isPending && <SkeletonRows rows={3} label="Loading the memory" />}
+      {memory.isPending && <SkeletonRows rows={3} label="Loading memory" />}
       {memory.isLoadingError && <ErrorState error={memory.error} retry={memory.refetch} />}
       {memory.data?.length === 0 && (
         <EmptyState
           title="Nothing is remembered"
-          sentence="What you choose for a bot is offered again when you make another one of its kind."
+          sentence="Your choices for a bot are suggested again when you create a similar one."
           action={
             <Link to="/forge" className={buttonClass("primary")}>
               Create with Forge
@@ -47,8 +47,8 @@ export function MemoryPage() {
       <Confirm
         open={isAsked}
         onOpenChange={setAsked}
-        title="Forget all of it?"
-        description="The bots stay as they are; only the next interview does not know of them."
+        title="Forget everything?"
+        description="Bots are not changed; only future interviews no longer use these choices."
         action="Forget all"
         isBusy={forget.isPending}
         onConfirm={() => forget.mutate(null, { onSettled: () => setAsked(false) })}

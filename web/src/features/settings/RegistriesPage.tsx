@@ -28,12 +28,12 @@ export function RegistriesPage() {
   );
   return (
     <Panel title="Registries" actions={registries.data?.length !== 0 && add}>
-      {registries.isPending && <SkeletonRows rows={3} label="Loading the registries" />}
+      {registries.isPending && <SkeletonRows rows={3} label="Loading registries" />}
       {registries.isLoadingError && <ErrorState error={registries.error} retry={registries.refetch} />}
       {registries.data?.length === 0 && (
         <EmptyState
           title="No registries"
-          sentence="A registry is a list of skills at an address that you trust. What it offers is found when you install skills."
+          sentence="A registry is a list of skills at an address you trust. Its skills can be installed from the library."
           action={add}
           example={
             <>
@@ -87,11 +87,11 @@ function RegistryRow({ registry, onRemove }: { registry: SkillRegistry; onRemove
       <div className="flex gap-1">
         <Button
           look="ghost"
-          aria-label={`Fetch ${name} again`}
+          aria-label={`Refresh ${name}`}
           disabled={refresh.isPending}
           onClick={() => refresh.mutate(name)}
         >
-          {refresh.isPending ? "Fetching…" : "Fetch again"}
+          {refresh.isPending ? "Fetching…" : "Refresh"}
         </Button>
         <Button look="ghost" aria-label={`Remove ${name}`} onClick={onRemove}>
           Remove
@@ -116,8 +116,8 @@ function Remove({ registry: { name }, close }: { registry: SkillRegistry; close:
       open
       onOpenChange={close}
       title={`Remove ${name}?`}
-      description="Skills that came from it stay. They get no updates until it is added again under this name."
-      action="Remove the registry"
+      description="Installed skills are kept, but get no updates until the registry is added again under this name."
+      action="Remove registry"
       isBusy={remove.isPending}
       onConfirm={() => remove.mutate(name)}
     />

@@ -34,11 +34,11 @@ export function RegistryForm({ close }: { close: () => void }) {
       open
       onOpenChange={close}
       title="Add a registry"
-      description="Its index is fetched now, and kept: what it offers can be searched without a connection."
+      description="The index is downloaded and cached, so it can be searched offline."
     >
       <form onSubmit={submit} className="mt-4 space-y-4">
         <Field
-          label="Address of the index"
+          label="Index URL"
           mono
           required
           autoComplete="off"
@@ -55,8 +55,8 @@ export function RegistryForm({ close }: { close: () => void }) {
           autoComplete="off"
           spellCheck={false}
           placeholder="team"
-          hint="What you call it here."
-          error={name && !isNamed ? "Small letters, digits and single hyphens between them." : null}
+          hint="A local name for the registry."
+          error={name && !isNamed ? "Lowercase letters and digits, separated by single hyphens." : null}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />

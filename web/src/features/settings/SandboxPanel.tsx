@@ -19,7 +19,7 @@ const GUARANTEES: Record<string, string> = {
   signals: "Other processes cannot be stopped",
   process_list: "Other processes cannot be seen",
   environment: "The environment of others cannot be read",
-  survivors: "Nothing goes on running afterwards",
+  survivors: "No process keeps running afterwards",
 };
 
 const BACKENDS: Record<string, string> = {
@@ -41,8 +41,8 @@ export function SandboxPanel({ report }: { report: Report | null }) {
 function NotTried() {
   return (
     <p className="text-dim">
-      Not tried out yet: that happens before the first command. <code className="mono">forge doctor</code>{" "}
-      does it now.
+      Not tested yet. The test runs before the first command. <code className="mono">forge doctor</code> does
+      it now.
     </p>
   );
 }
@@ -65,10 +65,7 @@ function Observed({ report }: { report: Report }) {
           </Fact>
         ))}
       </Facts>
-      <ul
-        aria-label="What it guarantees"
-        className="grid gap-x-6 gap-y-1 border-t border-line pt-3 sm:grid-cols-2"
-      >
+      <ul aria-label="Guarantees" className="grid gap-x-6 gap-y-1 border-t border-line pt-3 sm:grid-cols-2">
         {Object.entries(report.guarantees).map(([name, holds]) => (
           <Guarantee key={name} name={name} holds={holds} />
         ))}
@@ -94,7 +91,7 @@ function Guarantee({ name, holds }: { name: string; holds: boolean }) {
       />
       <span className={holds ? "" : "text-dim"}>
         <InlineText text={GUARANTEES[name] ?? name} />
-        <span className={holds ? "sr-only" : "text-bad"}>{holds ? ": holds" : ": does not hold"}</span>
+        <span className={holds ? "sr-only" : "text-bad"}>{holds ? ": holds" : ": not guaranteed"}</span>
       </span>
     </li>
   );

@@ -36,7 +36,7 @@ export function SecretForm({ replaces, close }: { replaces: Secret | null; close
       open
       onOpenChange={close}
       title={replaces ? `Replace ${replaces.name}` : "Add a secret"}
-      description="The value is encrypted and never shown again, only its last four characters."
+      description="The value is encrypted. Only its last four characters are shown again."
     >
       <form onSubmit={submit} className="mt-4 space-y-4">
         {!replaces && (
@@ -55,7 +55,7 @@ export function SecretForm({ replaces, close }: { replaces: Secret | null; close
             />
             <Field
               label="For"
-              hint="Empty for everything, or one thing that may use it, such as bot:7f3a."
+              hint="Leave empty for everything, or name what may use it, such as bot:7f3a."
               mono
               autoComplete="off"
               spellCheck={false}

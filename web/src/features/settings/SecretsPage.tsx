@@ -26,12 +26,12 @@ export function SecretsPage() {
   );
   return (
     <Panel title="Secrets" actions={secrets.data?.length !== 0 && add}>
-      {secrets.isPending && <SkeletonRows rows={3} label="Loading the secrets" />}
+      {secrets.isPending && <SkeletonRows rows={3} label="Loading secrets" />}
       {secrets.isLoadingError && <ErrorState error={secrets.error} retry={secrets.refetch} />}
       {secrets.data?.length === 0 && (
         <EmptyState
           title="No secrets"
-          sentence="Keys and passwords that runs may use are kept encrypted and are never shown again."
+          sentence="Keys and passwords for runs are stored encrypted and never shown again."
           action={add}
           example={
             <>
@@ -116,8 +116,8 @@ function Remove({ secret, close }: { secret: Secret; close: () => void }) {
       open
       onOpenChange={close}
       title={`Remove ${secret.name}?`}
-      description="Runs that need it will fail until it is added again."
-      action="Remove the secret"
+      description="Runs that need it fail until it is added again."
+      action="Remove secret"
       word={secret.name}
       isBusy={remove.isPending}
       onConfirm={() => remove.mutate(secret)}

@@ -53,7 +53,7 @@ export function CapabilityTags({ asked, granted, most = asked.length }: Capabili
         return (
           <li
             key={capability}
-            title={`${capability}: ${isGranted ? "granted" : "asked for, not granted"}`}
+            title={`${capability}: ${isGranted ? "granted" : "requested, not granted"}`}
             className={clsx(
               "inline-flex h-5 items-center gap-1 rounded-sm border px-1.5 text-xs whitespace-nowrap",
               isGranted ? "border-line bg-raised text-ink" : "border-dashed border-strong text-dim",

@@ -39,7 +39,7 @@ export const KINDS: Record<SkillKind, { word: string; meaning: string; icon: Luc
   prompt: { word: "prompt", meaning: "Instructions a bot follows.", icon: BookOpenText },
   script: {
     word: "script",
-    meaning: "A script that reaches only what it is granted: JSON in, JSON out.",
+    meaning: "A script with access only to what is granted: JSON in, JSON out.",
     icon: Braces,
   },
   local: { word: "program", meaning: "A program on the server's machine, in the sandbox.", icon: Terminal },
@@ -49,17 +49,17 @@ export const KINDS: Record<SkillKind, { word: string; meaning: string; icon: Luc
 export const TIERS: Record<SkillTier, { word: string; meaning: string; takes: string }> = {
   untrusted: {
     word: "untrusted",
-    meaning: "From somewhere, and nobody has read it.",
+    meaning: "Unknown origin, not reviewed.",
     takes: "16 MB of memory, 10 seconds",
   },
   verified: {
     word: "verified",
-    meaning: "Somebody you trust has read it.",
+    meaning: "Reviewed by someone you trust.",
     takes: "64 MB of memory, 30 seconds",
   },
   local: {
     word: "local",
-    meaning: "Your own. Programs run at this tier only.",
+    meaning: "Your own code. Programs run only at this tier.",
     takes: "256 MB of memory, 60 seconds",
   },
 };
@@ -104,7 +104,7 @@ export function whereFrom(source: SkillOrigin): string {
     case "own":
       return "made here";
     case "starter":
-      return "comes with Forge";
+      return "included with Forge";
     case "folder":
       return source.path;
     case "zip":

@@ -11,7 +11,7 @@ export function Enabled({ workflow: { id, name, is_enabled } }: { workflow: Work
     mutationFn: switchWorkflow,
     onSuccess: (switched, { isEnabled }) => {
       putWorkflow(cache, switched);
-      toast.ok(isEnabled ? `${name} is on.` : `${name} is off: only a person starts it.`);
+      toast.ok(isEnabled ? `${name} is on.` : `${name} is off and can only be started manually.`);
     },
     onSettled: () => refreshWorkflow(cache, { workflow_id: id, name }),
   });

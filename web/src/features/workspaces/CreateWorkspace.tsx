@@ -11,8 +11,8 @@ import { Segmented } from "@/ui/Segmented";
 
 type Where = "new" | "adopted";
 const WHERE: readonly { value: Where; label: string }[] = [
-  { value: "new", label: "A new directory" },
-  { value: "adopted", label: "One that exists" },
+  { value: "new", label: "New directory" },
+  { value: "adopted", label: "Existing directory" },
 ];
 
 export function CreateWorkspace({ close }: { close: () => void }) {
@@ -21,7 +21,7 @@ export function CreateWorkspace({ close }: { close: () => void }) {
       open
       onOpenChange={close}
       title="Create a workspace"
-      description="A directory that agents work in. They cannot leave it."
+      description="A directory agents work in. They cannot access anything outside it."
     >
       <Form close={close} />
     </Modal>
@@ -61,7 +61,7 @@ function Form({ close }: { close: () => void }) {
         maxLength={64}
         autoComplete="off"
         spellCheck={false}
-        hint="Letters, digits, blanks, dots, dashes and underscores."
+        hint="Letters, digits, spaces, dots, dashes and underscores."
         value={name}
         onChange={(event) => setName(event.target.value)}
         error={isAboutPath ? null : said}
@@ -75,7 +75,7 @@ function Form({ close }: { close: () => void }) {
           placeholder="/home/ada/basket"
           autoComplete="off"
           spellCheck={false}
-          hint="On the machine of the server. It stays when the workspace is removed."
+          hint="On the server's machine. It is kept when the workspace is removed."
           value={path}
           onChange={(event) => setPath(event.target.value)}
           error={isAboutPath ? said : null}

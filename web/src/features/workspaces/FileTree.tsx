@@ -29,7 +29,7 @@ function Directory({ path, depth, ...shared }: Shared & { path: string; depth: n
   const indent = { paddingLeft: 12 + depth * STEP_PX };
   if (entries.isPending) {
     return (
-      <div role="status" aria-label="Loading the directory" style={indent} className="appear-late py-2 pr-3">
+      <div role="status" aria-label="Loading directory" style={indent} className="appear-late py-2 pr-3">
         <Skeleton className="w-2/3" />
       </div>
     );
@@ -47,7 +47,7 @@ function Directory({ path, depth, ...shared }: Shared & { path: string; depth: n
   if (entries.data.length === 0) {
     return (
       <p style={indent} className="py-1 pr-3 text-faint">
-        {depth === 0 ? "Nothing is in it yet." : "empty"}
+        {depth === 0 ? "Empty directory." : "empty"}
       </p>
     );
   }

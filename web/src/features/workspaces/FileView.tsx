@@ -21,11 +21,9 @@ export function FileView({ workspaceId, path, line }: Props) {
           {path}
         </h2>
         <span className="mono ml-auto shrink-0 text-faint">{file.data && formatBytes(file.data.size)}</span>
-        {file.data && !file.data.is_binary && (
-          <CopyButton text={file.data.text} label="Copy the text" iconOnly />
-        )}
+        {file.data && !file.data.is_binary && <CopyButton text={file.data.text} label="Copy text" iconOnly />}
       </header>
-      {file.isPending && <SkeletonRows rows={8} label="Loading the file" />}
+      {file.isPending && <SkeletonRows rows={8} label="Loading file" />}
       {file.isLoadingError && <ErrorState error={file.error} retry={file.refetch} />}
       {file.data && <Content file={file.data} line={line} />}
     </>

@@ -22,11 +22,11 @@ export function RemoveWorkspace({ workspace }: { workspace: Workspace }) {
     onError: () => setAsking(false),
   });
   const fate = workspace.is_adopted
-    ? "The directory was there before and stays as it is; Forge forgets it and its history."
-    : "The directory and everything in it is deleted. This cannot be undone.";
+    ? "The directory existed before and is kept. Forge only forgets it and its history."
+    : "The directory and everything in it will be deleted. This cannot be undone.";
   return (
     <>
-      <IconButton label="Remove the workspace" onClick={() => setAsking(true)}>
+      <IconButton label="Remove workspace" onClick={() => setAsking(true)}>
         <Trash2 size={15} strokeWidth={1.75} aria-hidden />
       </IconButton>
       <Confirm
@@ -34,7 +34,7 @@ export function RemoveWorkspace({ workspace }: { workspace: Workspace }) {
         onOpenChange={setAsking}
         title={`Remove ${workspace.name}?`}
         description={fate}
-        action="Remove the workspace"
+        action="Remove workspace"
         word={workspace.name}
         isBusy={remove.isPending}
         onConfirm={() => remove.mutate(workspace)}

@@ -28,7 +28,7 @@ export function RoleField({ role, onRole }: { role: AgentRole; onRole: (role: Ag
       />
       <p className="mt-1 text-xs text-dim">
         {chosen?.problem && <span className="text-bad">{chosen.problem} </span>}
-        Which model works for a role is chosen in{" "}
+        Choose the model for each role in{" "}
         <Link to="/settings/models" className="rounded-sm underline decoration-strong underline-offset-2">
           Settings, Models
         </Link>

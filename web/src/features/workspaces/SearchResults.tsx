@@ -11,7 +11,7 @@ export function SearchResults({ workspaceId, q }: { workspaceId: string; q: stri
   const found = useQuery(searchQuery(workspaceId, q));
   return (
     <section aria-label="Found" className="min-h-0 flex-1 overflow-auto" tabIndex={0}>
-      {found.isPending && <SkeletonRows rows={5} label="Loading what was found" />}
+      {found.isPending && <SkeletonRows rows={5} label="Loading results" />}
       {found.isLoadingError && <ErrorState error={found.error} retry={found.refetch} />}
       {found.data && <Found found={found.data} q={q} workspaceId={workspaceId} />}
     </section>
@@ -25,9 +25,9 @@ function Found({ found, q, workspaceId }: { found: FoundLines; q: string; worksp
     <>
       <p role="status" className="px-3 py-2 text-xs text-dim">
         {matches.length === 0
-          ? `Nothing matches “${q}”.`
-          : `${truncated ? "The first " : ""}${count(matches.length, "line")} in ${count(files.length, "file")}.`}
-        {literal && " It is not a regular expression, so it was looked for as text."}
+          ? `No matches for “${q}”.`
+          : `${truncated ? "First " : ""}${count(matches.length, "line")} in ${count(files.length, "file")}.`}
+        {literal && " Not a valid regular expression, so it was searched as text."}
       </p>
       {files.map((path) => (
         <div key={path} className="pb-2">

@@ -57,7 +57,7 @@ function Form({ workspace, close }: { workspace: Workspace; close: () => void })
         rows={6}
         maxLength={100_000}
         placeholder="Make the tests in tests/test_basket.py pass, without changing the tests."
-        hint="Say what should be true afterwards, and how it can be checked."
+        hint="Describe the expected result and how to check it."
         value={task}
         onChange={(event) => setTask(event.target.value)}
         onKeyDown={onSend(send)}
@@ -84,13 +84,13 @@ function Advanced({
   return (
     <Disclosure title="Advanced">
       <Field
-        label="Turns at most"
+        label="Maximum turns"
         type="number"
         min={1}
         max={TURNS.most}
         mono
         className="max-w-72"
-        hint="Each answer of the model is a turn. Money has a budget of its own, and asks before it stops."
+        hint="Each model answer is a turn. Cost is limited separately by the budget."
         value={turns}
         onChange={(event) => onTurns(event.target.value)}
         error={isLimit ? null : `A whole number from 1 to ${TURNS.most}.`}

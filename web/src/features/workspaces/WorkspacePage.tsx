@@ -74,7 +74,7 @@ function Whereabouts({ workspace }: { workspace: Workspace }) {
       <span title={workspace.path} className="mono truncate text-faint">
         {workspace.path}
       </span>
-      <CopyButton text={workspace.path} label="Copy the path" iconOnly />
+      <CopyButton text={workspace.path} label="Copy path" iconOnly />
     </span>
   );
 }
@@ -88,7 +88,7 @@ function SearchBox({ workspaceId, q }: { workspaceId: string; q: string }) {
   useEffect(() => {
     if (document.activeElement !== input.current) setTyped(q);
   }, [q]);
-  useShortcut("/", { label: "Search the files", group: "Workspace" }, () => input.current?.focus());
+  useShortcut("/", { label: "Search files", group: "Workspace" }, () => input.current?.focus());
   const search = (words: string) =>
     void navigate({
       to: "/workspaces/$workspaceId",
@@ -107,8 +107,8 @@ function SearchBox({ workspaceId, q }: { workspaceId: string; q: string }) {
         <input
           ref={input}
           type="search"
-          aria-label="Search the files"
-          placeholder="Search the files…"
+          aria-label="Search files"
+          placeholder="Search files…"
           autoComplete="off"
           spellCheck={false}
           maxLength={1000}
@@ -126,7 +126,7 @@ function SearchBox({ workspaceId, q }: { workspaceId: string; q: string }) {
           </span>
         )}
       </form>
-      <IconButton label="Read again" onClick={refresh}>
+      <IconButton label="Reload" onClick={refresh}>
         <RotateCw size={13} aria-hidden />
       </IconButton>
     </search>
@@ -136,8 +136,8 @@ function SearchBox({ workspaceId, q }: { workspaceId: string; q: string }) {
 function NoFile() {
   return (
     <EmptyState
-      title="No file chosen"
-      sentence="Choose one from the list, or search: Enter looks through all files, with a regular expression if you like."
+      title="No file selected"
+      sentence="Select a file, or press Enter to search all files. Regular expressions work."
     />
   );
 }

@@ -32,12 +32,12 @@ export function WorkspacesPage() {
   );
   return (
     <Page title="Workspaces" actions={workspaces.data && workspaces.data.length > 0 && create("plain")}>
-      {workspaces.isPending && <SkeletonRows rows={5} label="Loading the workspaces" />}
+      {workspaces.isPending && <SkeletonRows rows={5} label="Loading workspaces" />}
       {workspaces.isLoadingError && <ErrorState error={workspaces.error} retry={workspaces.refetch} />}
       {workspaces.data?.length === 0 && (
         <EmptyState
           title="No workspaces yet"
-          sentence="A workspace is a directory that agents work in: they can read and change what is in it, and nothing outside of it."
+          sentence="A workspace is a directory agents work in. They can read and change its contents, and nothing outside it."
           action={create("primary")}
           example={
             <>

@@ -17,7 +17,7 @@ export function EditorPane({ size = FILLING, ...editor }: EditorProps & { size?:
         size,
       )}
     >
-      <Suspense fallback={<SkeletonRows rows={8} label="Loading the editor" />}>
+      <Suspense fallback={<SkeletonRows rows={8} label="Loading editor" />}>
         <Editor {...editor} />
       </Suspense>
     </div>

@@ -8,12 +8,11 @@ import { useShortcut } from "../shortcuts";
 
 type Props = { title: string; cancel: () => Promise<unknown>; description?: string };
 
-const WHAT_HAPPENS =
-  "The current step is stopped. What finished stays in the log, but the run cannot be continued.";
+const WHAT_HAPPENS = "Stops the current step. Finished steps stay in the log, but the run cannot be resumed.";
 
 export function CancelRun({ title, cancel, description = WHAT_HAPPENS }: Props) {
   const [isAsking, setAsking] = useState(false);
-  useShortcut("x", { label: "Cancel the run", group: "Run" }, () => setAsking(true));
+  useShortcut("x", { label: "Cancel run", group: "Run" }, () => setAsking(true));
   const stop = useMutation({
     mutationFn: cancel,
     onSettled: () => setAsking(false),
@@ -28,7 +27,7 @@ export function CancelRun({ title, cancel, description = WHAT_HAPPENS }: Props) 
         onOpenChange={setAsking}
         title={`Cancel “${title}”?`}
         description={description}
-        action="Cancel the run"
+        action="Cancel run"
         isBusy={stop.isPending}
         onConfirm={stop.mutate}
       />

@@ -54,7 +54,7 @@ export function GateCard({ gate, isBusy, hasKey, onAnswer }: Props) {
         </div>
         {isCommenting && (
           <TextArea
-            label="Comment (kept with the answer)"
+            label="Comment (saved with the answer)"
             rows={2}
             autoFocus
             value={comment}

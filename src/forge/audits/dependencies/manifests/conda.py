@@ -1,14 +1,14 @@
-"""environment.yml of conda: its own names, which are not always those of the Python index, and a `pip` section."""
+"""Read environment.yml of conda, whose names are mapped to the Python index, with its `pip` section."""
 
 import re
 from collections.abc import Iterator
 
 from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest, broken
-from forge.audits.dependencies.manifests.requirement import normal, requirement_name
-from forge.audits.imports.documents import Piece, Shape, Unreadable, read_text, read_yaml
+from forge.audits.dependencies.manifests.requirement_name import normal, requirement_name
+from forge.audits.files.document_tree import DocumentNode, Shape, UnreadableDocument, read_text, read_yaml
 
 MAX_BYTES = 256 << 10
-"""Nobody writes an environment that long."""
+"""The maximum size of an environment file."""
 _INDEX_NAMES = {
     "pytorch": "torch",
     "pytorch-cpu": "torch",
@@ -40,7 +40,7 @@ def read_conda(data: bytes) -> Manifest:
         if listed is None or listed.shape is not Shape.LIST:
             return Manifest(is_declaring=False)
         found = list(_read(listed.items))
-    except Unreadable as error:
+    except UnreadableDocument as error:
         return broken(error.problem, error.line)
     return Manifest(
         declared=tuple(one for one in found if isinstance(one, Declared)),
@@ -48,7 +48,7 @@ def read_conda(data: bytes) -> Manifest:
     )
 
 
-def _read(values: list[Piece]) -> Iterator[Declared | Include]:
+def _read(values: list[DocumentNode]) -> Iterator[Declared | Include]:
     for item in values:
         if item.shape is Shape.SCALAR:
             match = _NAME.match(item.text.strip())
@@ -59,7 +59,7 @@ def _read(values: list[Piece]) -> Iterator[Declared | Include]:
             yield from _of_pip(pip.items)
 
 
-def _of_pip(values: list[Piece]) -> Iterator[Declared | Include]:
+def _of_pip(values: list[DocumentNode]) -> Iterator[Declared | Include]:
     for item in values:
         if item.text.startswith(("-r ", "--requirement ")):
             yield Include(item.text.partition(" ")[2].strip(), Group.RUNTIME, item.line)

@@ -1,4 +1,4 @@
-"""Which files of a tree are manifests, and which of them a source file sees: those of its folder and of all above."""
+"""Find the manifests of a project, and which of them apply to a source file: those of its folder and parents."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,14 +24,14 @@ from forge.audits.dependencies.manifests.requirements import read_requirements
 from forge.audits.dependencies.manifests.setup_cfg import read_setup_cfg
 from forge.audits.dependencies.manifests.setup_py import read_setup_py
 from forge.audits.dependencies.manifests.tox_ini import read_tox_ini
-from forge.audits.dependencies.roles import Role, role_of_folder
 from forge.audits.facts.analyzer import version
-from forge.audits.imports.folders import normal as normal_path
+from forge.audits.files.file_roles import Role, role_of_folder
+from forge.audits.files.folders import normalize_path as normal_path
 from forge.audits.snapshot import MAX_BYTES, Entry, Snapshot
 
 
 class Format(StrEnum):
-    """In the order in which one would want to add a line."""
+    """Manifest formats, in order of preference for adding a package."""
 
     PYPROJECT = "pyproject"
     REQUIREMENTS = "requirements"
@@ -109,18 +109,18 @@ class ManifestAnalyzer:
         return _READERS[self.format](data)
 
     def unreadable(self) -> Manifest:
-        return broken("reading it takes too much")
+        return broken("it takes too long to read")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A manifest and where it lies."""
+    """A manifest and its location."""
 
     path: str
     format: Format
     manifest: Manifest
     scope: str
-    """The folder whose files see it."""
+    """The folder it applies to, with its subfolders."""
 
     @property
     def is_read(self) -> bool:
@@ -128,24 +128,24 @@ class Source:
 
     @property
     def is_shared(self) -> bool:
-        """False: it is for tests, or not ours, and says nothing to anybody outside of its folder."""
+        """False if it is for tests or vendored code and only applies to its folder."""
         return role_of_folder(self.scope) not in (Role.TEST, Role.FOREIGN)
 
 
 @dataclass(frozen=True)
 class View:
-    """What a source file may import: everything that the manifests it sees declare."""
+    """The packages a source file may import, from the manifests that apply to it."""
 
     sources: tuple[Source, ...]
-    """The nearest first."""
+    """Nearest first."""
     declared: Mapping[str, tuple[Declared, Source]]
-    """By name; where it is declared more than once, the one for the most people."""
+    """By name; of several declarations, the one with the widest group."""
     beside: tuple[Source, ...] = ()
-    """Manifests in sight that declare nothing: what else they say of imports counts all the same."""
+    """Applicable manifests without dependencies; their other settings still apply."""
 
     @cached_property
     def squeezed(self) -> Mapping[str, str]:
-        """Names without their separators to names: `googlecloudstorage`."""
+        """Names by name without separators, such as `googlecloudstorage`."""
         return {name.replace("-", ""): name for name in self.declared}
 
 
@@ -156,7 +156,7 @@ class Manifests:
 
     @classmethod
     def of(cls, snapshot: Snapshot, also: str | None = None) -> "Manifests":
-        """`also` is a file that the project names as its manifest: everything sees it."""
+        """Read all manifests. `also` is the configured manifest, which applies to all files."""
         found = dict(_find(snapshot))
         if also is not None and also in snapshot.tree.entries and also not in found:
             found[also] = Format.REQUIREMENTS
@@ -175,7 +175,7 @@ class Manifests:
 
     @cached_property
     def _by_language(self) -> dict[bool, list[Source]]:
-        """For Python, and for scripts."""
+        """Sources by language: Python or scripts."""
         return {python: [s for s in self.sources if s.format.is_python is python] for python in (True, False)}
 
     def view(self, folder: str, *, python: bool) -> View:
@@ -186,7 +186,7 @@ class Manifests:
         return known
 
     def _make(self, folder: str, *, python: bool) -> View:
-        """Where nothing is in sight, all that is shared: a project may keep its manifest beside its sources."""
+        """Build the view of a folder. Without an applicable manifest, all shared ones apply."""
         every = self._by_language[python]
         if folder and all(source.scope != folder for source in every):
             return self.view(folder.rpartition("/")[0], python=python)
@@ -221,14 +221,14 @@ def _is_installed(path: str) -> bool:
 
 
 def _scope(path: str) -> str:
-    """`requirements/extras/dev.txt` is for the folder above."""
+    """Return the folder a manifest applies to: the parent of a `requirements` folder, else its own."""
     folder = path.rpartition("/")[0]
     above = _above_requirements(folder) if format_of(path) is Format.REQUIREMENTS else None
     return folder if above is None else above
 
 
 def _above_requirements(folder: str) -> str | None:
-    """The folder that has a folder of requirement files, in which this one lies."""
+    """Return the parent of the `requirements` folder that contains a folder, or None."""
     parts = folder.split("/")
     start = next((depth for depth, part in enumerate(parts) if _FOLDER.fullmatch(part)), None)
     return None if start is None else "/".join(parts[:start])
@@ -245,7 +245,7 @@ def _read(snapshot: Snapshot, formats: Mapping[str, Format]) -> dict[str, Manife
 
 
 def _include(snapshot: Snapshot, formats: dict[str, Format], manifests: dict[str, Manifest]) -> None:
-    """Reads what is included and was not found by its name. Inside the project only; loops end by themselves."""
+    """Read included files that were not found by name, inside the project. Cycles end, as known files are skipped."""
     for _ in range(MAX_INCLUDES):
         wanted = {
             target: Format.REQUIREMENTS
@@ -272,7 +272,7 @@ def _targets(path: str, manifest: Manifest) -> Iterator[tuple[Include, str]]:
 
 
 def _included_groups(formats: Mapping[str, Format], manifests: Mapping[str, Manifest]) -> dict[str, Group]:
-    """What requirement files are for: what their names say, or better, what those who include them are for."""
+    """Return the groups of requirements files, from the files that include them or their names."""
     groups = {path: _named_group(path) for path, f in formats.items() if f is Format.REQUIREMENTS}
     included: dict[str, list[tuple[str, Group | None]]] = {}
     for path, manifest in manifests.items():
@@ -292,7 +292,7 @@ def _included_groups(formats: Mapping[str, Format], manifests: Mapping[str, Mani
 
 
 def _included_scopes(formats: Mapping[str, Format], manifests: Mapping[str, Manifest]) -> dict[str, str]:
-    """Who sees a file sees what it includes."""
+    """Return scopes; an included file applies wherever the including file does."""
     scopes = {path: _scope(path) for path in formats}
     waiting = [path for path, manifest in manifests.items() if manifest.includes]
     while waiting:

@@ -1,10 +1,10 @@
-"""The requirements a single script carries in its own comments (PEP 723)."""
+"""Read the inline requirements of a script (PEP 723)."""
 
 import re
 
 from forge.audits.dependencies.manifests.models import Declared, Group, Manifest
-from forge.audits.dependencies.manifests.requirement import requirement_name
-from forge.audits.imports.loose import read_toml, texts
+from forge.audits.dependencies.manifests.requirement_name import requirement_name
+from forge.audits.files.lenient_readers import read_toml, texts
 
 _START = re.compile(rb"^# /// script[ \t]*\r?$", re.MULTILINE)
 MAX_LINES = 500

@@ -1,4 +1,4 @@
-"""What a manifest says: the packages a project declares, for what, and where. Small enough to be kept by content."""
+"""The content of a manifest: declared packages with their group and line. Cached by content."""
 
 from enum import StrEnum
 
@@ -6,33 +6,33 @@ from msgspec import Struct
 
 
 class Group(StrEnum):
-    """What a package is declared for."""
+    """The purpose a package is declared for."""
 
     RUNTIME = "runtime"
     OPTIONAL = "optional"
-    """An extra that users may choose: the code may import it."""
+    """An optional extra for users; code may import it."""
     DEV = "dev"
-    """Tests, documentation, linters: the code that users run must not need it."""
+    """For tests, documentation and linters; code that users run must not import it."""
     BUILD = "build"
-    """What builds the package; counts for `setup.py` and other build scripts only."""
+    """For building the package; only build scripts may import it."""
 
 
 class Declared(Struct, frozen=True, array_like=True):
     name: str
-    """Normalised (PEP 503) for Python; as npm has it for scripts."""
+    """Normalized (PEP 503) for Python; as in npm for scripts."""
     group: Group
     section: str = ""
-    """Where in the file, for people: `[project] dependencies`."""
+    """The section for messages, such as `[project] dependencies`."""
     line: int | None = None
 
 
 class Include(Struct, frozen=True, array_like=True):
-    """Another file that this one takes in: `-r other.txt`, `dynamic = { file = … }`."""
+    """An included file: `-r other.txt`, `dynamic = { file = … }`."""
 
     path: str
     """As written, relative to the folder of the including file (or of the project, for pyproject.toml)."""
     group: Group | None = None
-    """None: whatever the name of that file says."""
+    """None: derived from the name of the file."""
     line: int | None = None
 
 
@@ -40,19 +40,19 @@ class Problem(Struct, frozen=True, array_like=True):
     message: str
     line: int | None = None
     is_fatal: bool = True
-    """False: one line of it is no good, the rest could be read."""
+    """False if only one line is invalid."""
 
 
-class Peer(Struct, frozen=True, array_like=True):
-    """What `[tool.deptry]` already says about imports; nobody should have to write it twice."""
+class DeptrySettings(Struct, frozen=True, array_like=True):
+    """Settings of `[tool.deptry]`, so that projects need not repeat them."""
 
     first_party: tuple[str, ...] = ()
     modules: tuple[tuple[str, str], ...] = ()
     """(import name, distribution)."""
     ignored: tuple[str, ...] = ()
-    """Modules not to be reported as undeclared; `*` for all."""
+    """Modules that are not reported as undeclared; `*` for all."""
     ignored_dev: tuple[str, ...] = ()
-    """Modules not to be reported as declared for development only."""
+    """Modules that are not reported as development only."""
 
 
 class Manifest(Struct, frozen=True, array_like=True):
@@ -60,10 +60,10 @@ class Manifest(Struct, frozen=True, array_like=True):
     includes: tuple[Include, ...] = ()
     problems: tuple[Problem, ...] = ()
     names: tuple[str, ...] = ()
-    """What this project itself is called, normalised for Python."""
+    """The names of the project itself, normalized for Python."""
     is_declaring: bool = True
-    """False: the file has nothing to do with dependencies, such as a pyproject.toml with settings of tools only."""
-    peer: Peer = Peer()
+    """False if the file declares no dependencies, such as a pyproject.toml with tool settings only."""
+    peer: DeptrySettings = DeptrySettings()
 
 
 def broken(message: str, line: int | None = None) -> Manifest:
@@ -111,10 +111,10 @@ DEV_WORDS = frozenset(
         "unittests",
     ]
 )
-"""Names of groups, extras and requirement files that are not for users."""
+"""Words in names of groups, extras and requirements files that are for development."""
 
 
 def is_dev_name(name: str) -> bool:
-    """Whether the name of a group or file says that it is not for users: `dev`, `requirements-test`, `docs_extra`."""
+    """Return whether a group or file name is for development: `dev`, `requirements-test`, `docs_extra`."""
     words = [word for word in name.lower().replace("_", "-").replace(".", "-").split("-") if word]
     return any(word in DEV_WORDS for word in words)

@@ -1,10 +1,10 @@
-"""package.json, and the import maps of deno.json: what scripts may import by name."""
+"""Read package.json, and the import map of deno.json."""
 
 import json
 
-from forge.audits.dependencies.manifests.lines import Lines
+from forge.audits.dependencies.manifests.line_finder import LineFinder
 from forge.audits.dependencies.manifests.models import Declared, Group, Manifest, broken
-from forge.audits.imports.loose import Table, bare_json, table, texts
+from forge.audits.files.lenient_readers import Table, bare_json, table, texts
 
 _SECTIONS = {
     "dependencies": Group.RUNTIME,
@@ -19,7 +19,7 @@ def read_package_json(data: bytes) -> Manifest:
     content = _json(data, is_loose=False)
     if isinstance(content, Manifest):
         return content
-    lines = Lines(data.decode("utf-8-sig"))
+    lines = LineFinder(data.decode("utf-8-sig"))
     declared = [
         Declared(name, group, section, lines.of(f'"{name}"'))
         for section, group in _SECTIONS.items()
@@ -45,13 +45,13 @@ def _json(data: bytes, *, is_loose: bool) -> Table | Manifest:
     try:
         text = data.decode("utf-8-sig")
         content = json.loads(bare_json(text) if is_loose else text)
-        json.dumps(content, ensure_ascii=False).encode()  # not so with half a character in it
+        json.dumps(content, ensure_ascii=False).encode()  # rejects lone surrogates
     except UnicodeDecodeError:
         return broken("it is not UTF-8")
     except json.JSONDecodeError as error:
-        return broken(f"it is no JSON: {error.msg}", error.lineno)
+        return broken(f"it is not valid JSON: {error.msg}", error.lineno)
     except (RecursionError, ValueError):
-        return broken("it is no JSON that can be read")
+        return broken("it is not valid JSON")
     if not isinstance(content, dict):
-        return broken("it is no JSON object", 1)
+        return broken("it is not a JSON object", 1)
     return table(content)  # pyright: ignore[reportUnknownArgumentType]

@@ -1,10 +1,10 @@
-"""Pipfile: TOML with a table per category, of which `packages` is what users need."""
+"""Read Pipfile: a table per category, of which `packages` is for users."""
 
-from forge.audits.dependencies.manifests.lines import Lines
+from forge.audits.dependencies.manifests.line_finder import LineFinder
 from forge.audits.dependencies.manifests.models import Declared, Group, Manifest
 from forge.audits.dependencies.manifests.pyproject import read_toml_text
-from forge.audits.dependencies.manifests.requirement import normal
-from forge.audits.imports.loose import table
+from forge.audits.dependencies.manifests.requirement_name import normal
+from forge.audits.files.lenient_readers import table
 
 _NOT_CATEGORIES = frozenset({"source", "requires", "pipenv", "scripts"})
 
@@ -13,7 +13,7 @@ def read_pipfile(data: bytes) -> Manifest:
     content = read_toml_text(data)
     if isinstance(content, Manifest):
         return content
-    lines = Lines(data.decode("utf-8-sig"))
+    lines = LineFinder(data.decode("utf-8-sig"))
     declared = [
         Declared(
             normal(name),

@@ -1,21 +1,21 @@
-"""pyproject.toml: the standard tables (PEP 621, 735) and those of Poetry, PDM, Hatch, uv, Flit, Rye and Pixi."""
+"""Read pyproject.toml: the standard tables (PEP 621, 735) and those of Poetry, PDM, Hatch, uv, Flit, Rye and Pixi."""
 
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
 
-from forge.audits.dependencies.manifests.lines import Lines
+from forge.audits.dependencies.manifests.line_finder import LineFinder
 from forge.audits.dependencies.manifests.models import (
     Declared,
+    DeptrySettings,
     Group,
     Include,
     Manifest,
-    Peer,
     broken,
     is_dev_name,
 )
-from forge.audits.dependencies.manifests.requirement import normal, requirement_name
-from forge.audits.imports.loose import Table, items, table, texts, within
+from forge.audits.dependencies.manifests.requirement_name import normal, requirement_name
+from forge.audits.files.lenient_readers import Table, items, table, texts, within
 
 _AT_LINE = re.compile(r"\(at line (\d+)")
 _EDITABLE = re.compile(r"^-e\s+")
@@ -23,16 +23,16 @@ MAX_GROUPS = 2000
 
 
 def read_toml_text(data: bytes) -> Table | Manifest:
-    """The parsed file, or the manifest that says why there is none."""
+    """Parse TOML; on failure return a manifest with the problem."""
     try:
         return table(tomllib.loads(data.decode("utf-8-sig")))
     except UnicodeDecodeError:
         return broken("it is not UTF-8")
     except ValueError as error:  # not only TOMLDecodeError: a number may have too many digits
         found = _AT_LINE.search(str(error))
-        return broken(f"it is no TOML: {str(error)[:120]}", int(found[1]) if found else None)
+        return broken(f"it is not valid TOML: {str(error)[:120]}", int(found[1]) if found else None)
     except RecursionError:
-        return broken("it is nested too deep")
+        return broken("it is nested too deeply")
 
 
 def read_pyproject(data: bytes) -> Manifest:
@@ -48,7 +48,7 @@ class _Reader:
         self._tool = table(content.get("tool"))
         self._project = table(content.get("project"))
         self._poetry = table(self._tool.get("poetry"))
-        self._lines = Lines(text)
+        self._lines = LineFinder(text)
         peer = table(self._tool.get("deptry"))
         self._peer = peer
         self._dev_extras = {
@@ -88,7 +88,7 @@ class _Reader:
                 yield Declared(name, group, section, self._lines.of(text))
 
     def _keys(self, value: object, group: Group, section: str) -> Iterator[Declared]:
-        """Tables whose keys are names: Poetry, Pixi."""
+        """Yield packages from a table whose keys are names, as in Poetry and Pixi."""
         for key in table(value):
             if key != "python":
                 yield Declared(normal(key), group, section, self._lines.of(key))
@@ -108,7 +108,7 @@ class _Reader:
         return Group.DEV if is_dev_name(extra) else Group.OPTIONAL
 
     def _groups(self) -> Iterator[Declared]:
-        """PEP 735. An included group is read where it stands, unless a group for users includes it."""
+        """Yield dependency groups (PEP 735). A group included by a runtime group is for runtime as well."""
         groups = {
             normal(name): value for name, value in table(self._content.get("dependency-groups")).items()
         }
@@ -192,7 +192,7 @@ class _Reader:
                 yield Include(path, self._extra_group(extra), self._lines.of(path))
 
 
-def _peer(settings: Table) -> Peer:
+def _peer(settings: Table) -> DeptrySettings:
     rules = table(settings.get("per_rule_ignores"))
     codes = texts(settings.get("ignore"))
     ignored = [name for code in ("DEP001", "DEP003") for name in texts(rules.get(code))]
@@ -205,4 +205,4 @@ def _peer(settings: Table) -> Peer:
         for module in texts(value)
     ]
     first_party = tuple(texts(settings.get("known_first_party")))
-    return Peer(first_party, tuple(modules), tuple(ignored), tuple(ignored_dev))
+    return DeptrySettings(first_party, tuple(modules), tuple(ignored), tuple(ignored_dev))

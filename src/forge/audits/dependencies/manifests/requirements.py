@@ -1,11 +1,11 @@
-"""Requirement files as pip reads them: continuations, comments, options, includes, hashes, any of its encodings."""
+"""Read requirements files like pip: continuations, comments, options, includes, hashes and encodings."""
 
 import codecs
 import re
 from collections.abc import Iterator
 
 from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest, Problem, broken
-from forge.audits.dependencies.manifests.requirement import is_location, requirement_name
+from forge.audits.dependencies.manifests.requirement_name import is_location, requirement_name
 
 MAX_PROBLEMS = 5
 MAX_LINES = 50_000
@@ -23,7 +23,7 @@ _EDITABLE = re.compile(r"(?:-e[ \t]*|--editable(?:[ \t]+|[ \t]*=[ \t]*))(.+)")
 
 
 def read_requirements(data: bytes, group: Group = Group.RUNTIME) -> Manifest:
-    """`group` is what its name says; whoever includes it may know better."""
+    """Read a requirements file. `group` comes from its name; an including file may override it."""
     text = _decode(data)
     if text is None:
         return broken("it is neither UTF-8 nor marked as UTF-16")
@@ -59,7 +59,7 @@ def _decode(data: bytes) -> str | None:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines joined at their backslashes, without comments, with the number of the first."""
+    """Yield logical lines without comments, with the number of their first line."""
     pieces: list[str] = []
     start = 0
     for number, line in enumerate(text.splitlines(), 1):
@@ -77,6 +77,6 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _without_options(line: str) -> str:
-    """`name==1 --hash=sha256:…` is `name==1`."""
+    """Drop options: `name==1 --hash=sha256:…` gives `name==1`."""
     found = _TRAILING_OPTION.search(line)
     return line[: found.start()].rstrip() if found else line

@@ -1,12 +1,12 @@
-"""setup.cfg: the declarative form of setuptools."""
+"""Read setup.cfg of setuptools."""
 
 import configparser
 from collections.abc import Iterator
 
-from forge.audits.dependencies.manifests.lines import Lines
+from forge.audits.dependencies.manifests.line_finder import LineFinder
 from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest, broken, is_dev_name
-from forge.audits.dependencies.manifests.requirement import normal, requirement_name
-from forge.audits.imports.loose import read_ini
+from forge.audits.dependencies.manifests.requirement_name import normal, requirement_name
+from forge.audits.files.lenient_readers import read_ini
 
 _OPTIONS = {
     "install_requires": Group.RUNTIME,
@@ -28,7 +28,7 @@ def read_setup_cfg(data: bytes) -> Manifest:
         return broken("it cannot be parsed", error.errors[0][0] if error.errors else None)
     except (configparser.Error, RecursionError) as error:
         return broken(f"it cannot be read: {str(error)[:120]}")
-    found = list(_read(parser, Lines(text)))
+    found = list(_read(parser, LineFinder(text)))
     name = parser.get("metadata", "name", fallback=None)
     return Manifest(
         declared=tuple(one for one in found if isinstance(one, Declared)),
@@ -38,7 +38,7 @@ def read_setup_cfg(data: bytes) -> Manifest:
     )
 
 
-def _read(parser: configparser.RawConfigParser, lines: Lines) -> Iterator[Declared | Include]:
+def _read(parser: configparser.RawConfigParser, lines: LineFinder) -> Iterator[Declared | Include]:
     for option, group in _OPTIONS.items():
         yield from _values(parser.get("options", option, fallback=None), group, f"[options] {option}", lines)
     if parser.has_section(_EXTRAS):
@@ -47,7 +47,7 @@ def _read(parser: configparser.RawConfigParser, lines: Lines) -> Iterator[Declar
             yield from _values(value, group, f"[{_EXTRAS}] {extra}", lines)
 
 
-def _values(value: str | None, group: Group, section: str, lines: Lines) -> Iterator[Declared | Include]:
+def _values(value: str | None, group: Group, section: str, lines: LineFinder) -> Iterator[Declared | Include]:
     for line in (value or "").splitlines():
         text = line.partition(" #")[0].strip()
         if text.startswith("file:"):
@@ -60,5 +60,5 @@ def _values(value: str | None, group: Group, section: str, lines: Lines) -> Iter
 
 
 def _is_short_list(text: str) -> bool:
-    """`a, b` in one line; `a>=1,<2` is one requirement."""
+    """Return whether a line is a list (`a, b`) and not one requirement (`a>=1,<2`)."""
     return "," in text and not any(sign in text for sign in "<>=!~[(")

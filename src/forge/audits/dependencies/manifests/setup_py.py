@@ -1,8 +1,7 @@
-"""setup.py, which is a program: only what is written out in it is read, nothing is executed.
+"""Read setup.py without executing it.
 
-Texts are followed from `install_requires=…` through the names, lists and calls that lead there. Where that leads
-nowhere (a function computes them), every requirement-like text in a list of the file counts: better to believe a
-manifest too much than to call a declared package undeclared.
+Strings are followed from `install_requires=…` through names, lists and calls. If the requirements are computed, every
+requirement-like string in a list counts, to avoid false alarms.
 """
 
 from collections.abc import Iterator
@@ -10,8 +9,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest, broken, is_dev_name
-from forge.audits.dependencies.manifests.requirement import normal, requirement_name
-from forge.audits.facts.parsing import Grammar, cut, parse
+from forge.audits.dependencies.manifests.requirement_name import normal, requirement_name
+from forge.audits.facts.parsing import Grammar, node_text, parse
 
 _KEYS = {
     "install_requires": Group.RUNTIME,
@@ -45,7 +44,7 @@ class _Program:
 
     def read(self) -> Manifest:
         if self._is_broken:
-            return broken("it is no Python")
+            return broken("it is not valid Python")
         found = [one for key, node in self._wanted for one in self._follow(node, _KEYS[key])]
         is_computed = any(key == "install_requires" and node.type not in _LISTS for key, node in self._wanted)
         if is_computed and not any(one.group is Group.RUNTIME for one in found):
@@ -85,7 +84,7 @@ class _Program:
                 self._values.setdefault(self._text(value), []).append(right)
 
     def _learn_call(self, node: Node) -> None:
-        """`requires.append("x")` adds to `requires`."""
+        """Record calls such as `requires.append("x")`."""
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None or arguments is None or function.type != "attribute":
             return
@@ -108,7 +107,7 @@ class _Program:
             self._name = self._literal(value)
 
     def _follow(self, start: Node, group: Group) -> Iterator[Declared | Include]:
-        """All texts that the expression can reach, keys of dictionaries aside."""
+        """Yield the requirements in all strings the expression can reach, without dictionary keys."""
         waiting, seen, steps = [(start, group)], set[str](), 0
         while waiting and steps < MAX_STEPS:
             steps += 1
@@ -151,10 +150,10 @@ class _Program:
                 yield Declared(name, group, "setup()", line)
 
     def _text(self, node: Node) -> str:
-        return cut(self._source, node)
+        return node_text(self._source, node)
 
     def _literal(self, node: Node) -> str:
-        """The content of a string; where something is filled in, it is no text that could be known."""
+        """Return the content of a string; empty if it has interpolations."""
         pieces = [child for child in node.named_children if child.type == "string_content"]
         if any(child.type == "interpolation" for child in node.named_children):
             return ""

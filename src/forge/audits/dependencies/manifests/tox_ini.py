@@ -1,24 +1,24 @@
-"""tox.ini: what tests are run with. Nobody installs it for users, so it counts for tests and tools only."""
+"""Read the test dependencies in tox.ini."""
 
 import configparser
 import re
 
-from forge.audits.dependencies.manifests.lines import Lines
+from forge.audits.dependencies.manifests.line_finder import LineFinder
 from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest
-from forge.audits.dependencies.manifests.requirement import requirement_name
-from forge.audits.imports.loose import read_ini
+from forge.audits.dependencies.manifests.requirement_name import requirement_name
+from forge.audits.files.lenient_readers import read_ini
 
 _CONDITION = re.compile(r"^[\w.,!{}*-]+:\s+")
 
 
 def read_tox_ini(data: bytes) -> Manifest:
-    """One that cannot be read is a matter between tox and its users."""
+    """Read tox.ini; an invalid file declares nothing."""
     try:
         text = data.decode("utf-8-sig")
         parser = read_ini(text)
     except (UnicodeDecodeError, configparser.Error, RecursionError):
         return Manifest(is_declaring=False)
-    lines = Lines(text)
+    lines = LineFinder(text)
     declared: list[Declared] = []
     includes: list[Include] = []
     for section in parser.sections():

@@ -1,11 +1,11 @@
-"""The kinds of secrets that are known by their shape, place or owner."""
+"""All rules for secrets known by format, place or vendor."""
 
 from forge.audits.secrets.models import Rule
-from forge.audits.secrets.rules import ai, clouds, code, commerce, messaging, structures
+from forge.audits.secrets.rules import ai, clouds, commerce, developer_tools, messaging, structures
 from forge.audits.secrets.rules.vendors import VENDORS
 
 RULES: tuple[Rule, ...] = (
-    *code.RULES,
+    *developer_tools.RULES,
     *clouds.RULES,
     *ai.RULES,
     *messaging.RULES,

@@ -1,6 +1,6 @@
 """Keys of model providers."""
 
-from forge.audits.secrets.rules.making import token
+from forge.audits.secrets.rules.token_rule import token
 
 RULES = (
     token(

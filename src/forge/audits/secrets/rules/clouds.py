@@ -1,7 +1,7 @@
-"""Keys of clouds and of what stores data in them."""
+"""Keys of cloud providers and their storage services."""
 
 from forge.audits.secrets.models import Rule
-from forge.audits.secrets.rules.making import AFTER, BEFORE, token
+from forge.audits.secrets.rules.token_rule import AFTER, BEFORE, token
 
 RULES = (
     token("aws-access-key", "AWS access key id", "<AKIA|ASIA|ABIA|ACCA><q16>", "A3T<u1><q16>", floor=3.0),

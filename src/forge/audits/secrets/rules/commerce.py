@@ -1,6 +1,6 @@
 """Keys of payment services, shops, banks and exchanges."""
 
-from forge.audits.secrets.rules.making import token
+from forge.audits.secrets.rules.token_rule import token
 
 RULES = (
     token("stripe-live-key", "Stripe live key", "<sk|rk>_<live|prod>_<a10-247>"),

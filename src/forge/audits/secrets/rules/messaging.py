@@ -1,7 +1,7 @@
 """Tokens of chat, mail, phone and social services."""
 
 from forge.audits.secrets.models import Rule
-from forge.audits.secrets.rules.making import AFTER, BEFORE, token
+from forge.audits.secrets.rules.token_rule import AFTER, BEFORE, token
 
 RULES = (
     token(

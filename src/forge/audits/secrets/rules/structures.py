@@ -1,7 +1,7 @@
-"""Places where secrets are, whoever they belong to: addresses, headers, connection strings, signed tokens."""
+"""Rules for places that hold secrets: URLs, headers, connection strings, signed tokens."""
 
 from forge.audits.secrets.models import Rank, Rule
-from forge.audits.secrets.rules.making import BEFORE
+from forge.audits.secrets.rules.token_rule import BEFORE
 
 RULES = (
     Rule(

@@ -1,4 +1,4 @@
-"""Secrets that only the name they are given tells apart: `adafruit_key = "…"`."""
+"""Vendors whose secrets are identified by their name, such as `adafruit_key = "…"`."""
 
 from forge.audits.secrets.models import Vendor
 

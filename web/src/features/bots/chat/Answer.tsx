@@ -58,7 +58,7 @@ export const Answer = memo(function Answer({ bot, message, talk, thinking, isLas
               </p>
             )}
             <span className={QUIET}>
-              {message.text && <CopyButton text={message.text} label="Copy the answer" iconOnly />}
+              {message.text && <CopyButton text={message.text} label="Copy answer" iconOnly />}
               {mayAsk && !(isLast && message.status === "failed") && (
                 <IconButton label="Try again" onClick={() => talk.retry(message.id)}>
                   <RotateCw size={13} aria-hidden />

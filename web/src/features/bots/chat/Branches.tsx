@@ -17,7 +17,7 @@ export function Branches({
   return (
     <span className="-ml-1.5 flex items-center text-dim">
       <IconButton
-        label={`The ${what} before`}
+        label={`Previous ${what}`}
         disabled={before === undefined}
         onClick={() => before !== undefined && show(before)}
         className="size-6"
@@ -28,7 +28,7 @@ export function Branches({
         {at + 1}/{siblings.length}
       </span>
       <IconButton
-        label={`The next ${what}`}
+        label={`Next ${what}`}
         disabled={after === undefined}
         onClick={() => after !== undefined && show(after)}
         className="size-6"

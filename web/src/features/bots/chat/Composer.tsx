@@ -44,7 +44,7 @@ export function Composer(props: Props) {
       </div>
       <div className="flex items-end gap-2 rounded-lg border border-line bg-surface p-1.5 focus-within:border-accent">
         <label htmlFor={id} className="sr-only">
-          Say something to {name}
+          Message {name}
         </label>
         <textarea
           ref={field}
@@ -52,7 +52,7 @@ export function Composer(props: Props) {
           dir="auto"
           rows={1}
           maxLength={MAX_CHARACTERS}
-          placeholder={`Say something to ${name}…`}
+          placeholder={`Message ${name}…`}
           value={text}
           aria-describedby={`${id}-note`}
           onChange={(event) => setText(event.target.value)}
@@ -71,8 +71,8 @@ export function Composer(props: Props) {
       </div>
       <p id={`${id}-note`} className="mt-1 px-2 text-xs text-faint max-sm:hidden">
         {isAnswering && text.trim()
-          ? "It can be sent when the answer is there, or stopped."
-          : "Enter sends · Shift+Enter begins a new line"}
+          ? "You can send when the answer is complete or stopped."
+          : "Enter to send · Shift+Enter for a new line"}
       </p>
     </form>
   );

@@ -47,7 +47,7 @@ export function Conversation({ bot, sessionId }: { bot: Bot; sessionId: string |
       )}
       {!isEmpty && phase === "loading" && (
         <div className="flex-1">
-          <SkeletonRows rows={6} label="Loading the conversation" />
+          <SkeletonRows rows={6} label="Loading conversation" />
         </div>
       )}
       {!isEmpty && phase === "ready" && (

@@ -41,7 +41,7 @@ export const Question = memo(function Question({ message, talk, isEditing, edit,
     <div ref={self} className="flex items-end justify-end gap-1 max-sm:flex-col-reverse">
       <div className="flex shrink-0 items-center py-1 max-sm:py-0">
         <span className={QUIET}>
-          <CopyButton text={message.text} label="Copy the question" iconOnly />
+          <CopyButton text={message.text} label="Copy question" iconOnly />
           {mayEdit && (
             <IconButton ref={pencil} label="Edit and send again" onClick={() => edit(message.id)}>
               <Pencil size={13} aria-hidden />
@@ -85,7 +85,7 @@ function Editing({ message, talk, onSent, close }: EditingProps) {
       className="space-y-2 rounded-lg border border-strong bg-surface p-2"
     >
       <label htmlFor={id} className="sr-only">
-        Say it differently
+        Edit message
       </label>
       <textarea
         id={id}
@@ -102,7 +102,7 @@ function Editing({ message, talk, onSent, close }: EditingProps) {
       </Refusal>
       <div className="flex items-center justify-end gap-2">
         <p className="mr-auto px-1.5 text-xs text-faint max-sm:hidden">
-          What was said before is kept beside it.
+          The previous version is kept as a branch.
         </p>
         <Button look="ghost" onClick={close}>
           Leave it

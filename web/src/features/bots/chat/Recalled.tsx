@@ -26,7 +26,7 @@ export function Recalled({ memories, slug }: { memories: Memories; slug: string 
         params={{ slug }}
         className="mt-1 inline-block rounded-sm text-xs underline underline-offset-2"
       >
-        All it remembers
+        All memories
       </Link>
     </details>
   );

@@ -13,7 +13,8 @@ export function SearchHits({ slug, words, onChosen }: Props) {
   const { data: hits, error, refetch } = useQuery(searchMessagesQuery(slug, words));
   if (error) return <ErrorState error={error} retry={() => void refetch()} />;
   if (!hits) return <SkeletonRows rows={4} label="Searching" />;
-  if (hits.length === 0) return <p className="px-3 py-2 break-words text-dim">Nobody has said “{words}”.</p>;
+  if (hits.length === 0)
+    return <p className="px-3 py-2 break-words text-dim">No messages match “{words}”.</p>;
   return (
     <ul aria-label="Found messages" className="min-h-0 flex-1 space-y-0.5 overflow-y-auto px-2 pb-2">
       {hits.map((hit) => (

@@ -32,7 +32,7 @@ export function SessionList({ bot, sessionId, begin, onChosen }: Props) {
     <>
       <div className="flex shrink-0 items-center gap-1 p-2">
         <SearchField
-          label="Search the conversations"
+          label="Search conversations"
           group="Chat"
           placeholder="Search"
           className="min-w-0 flex-1"
@@ -58,10 +58,10 @@ export function SessionList({ bot, sessionId, begin, onChosen }: Props) {
 
 function Sessions({ bot, sessionId, onChosen }: Omit<Props, "begin">) {
   const query = useInfiniteQuery(sessionsQuery(bot.slug));
-  if (query.isPending) return <SkeletonRows rows={4} label="Loading the conversations" />;
+  if (query.isPending) return <SkeletonRows rows={4} label="Loading conversations" />;
   if (query.isLoadingError) return <ErrorState error={query.error} retry={query.refetch} />;
   const sessions = query.data.pages.flatMap(({ items }) => items);
-  if (sessions.length === 0) return <p className="px-3 py-2 text-dim">No conversation yet.</p>;
+  if (sessions.length === 0) return <p className="px-3 py-2 text-dim">No conversations yet.</p>;
   return (
     <ul aria-label="Conversations" className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
       {sessions.map((session) => (
@@ -120,7 +120,7 @@ function Row({ bot, session, isOpen, onChosen }: RowProps) {
 function BegunBy({ origin }: { origin: NonNullable<ChatSession["origin"]> }) {
   const [Icon, name] = origin.type === "bot" ? [BotIcon, origin.name] : [Workflow, origin.workflow];
   return (
-    <span className="flex min-w-0 items-center gap-1" title={`Begun by the ${origin.type} ${name}`}>
+    <span className="flex min-w-0 items-center gap-1" title={`Started by the ${origin.type} ${name}`}>
       <Icon size={12} aria-hidden className="shrink-0" />
       <span className="truncate">{name}</span>
     </span>

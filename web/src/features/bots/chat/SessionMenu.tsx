@@ -19,7 +19,7 @@ export function SessionMenu({ slug, session, isOpen }: Props) {
   return (
     <>
       <Menu
-        label={`More about ${session.title}`}
+        label={`Actions for ${session.title}`}
         className="mr-0.5 opacity-0 group-focus-within/row:opacity-100 group-hover/row:opacity-100 data-popup-open:opacity-100 pointer-coarse:opacity-100"
         groups={[
           [{ label: "Rename", icon: Pencil, run: () => ask("rename") }],
@@ -69,7 +69,7 @@ function Rename({ slug, session, close }: { slug: string; session: ChatSession; 
     if (mayTry) renaming.mutate({ id: session.id, title: title.trim() });
   };
   return (
-    <Modal open onOpenChange={close} title="Rename the conversation">
+    <Modal open onOpenChange={close} title="Rename conversation">
       <form onSubmit={submit} className="mt-4 space-y-4">
         <Field
           label="Title"
@@ -111,8 +111,7 @@ function Delete({ slug, session, isOpen, close }: Props & { close: () => void })
       title="Delete this conversation?"
       description={
         <>
-          “{session.title}” is deleted for good, with all of its branches. What the bot has taken into its
-          memory stays there.
+          “{session.title}” and all its branches will be permanently deleted. Memories taken from it are kept.
         </>
       }
       action="Delete it"

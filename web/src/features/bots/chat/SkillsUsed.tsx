@@ -67,7 +67,7 @@ function Chip({ use }: { use: Use }) {
           params={{ name: use.skill }}
           className="inline-block rounded-sm underline underline-offset-2"
         >
-          Open in the library
+          Open in library
         </Link>
       </div>
     </details>

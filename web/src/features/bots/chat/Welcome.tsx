@@ -10,12 +10,10 @@ export function Welcome({ bot, say }: { bot: Bot; say: ((text: string) => void) 
       <Avatar of={bot.identity} />
       <div>
         <h2 className="text-lg font-semibold break-words">{display_name}</h2>
-        <p className="mt-1 break-words text-dim">
-          {description || "Nobody has said what this bot is for yet: ask it, or tell it below."}
-        </p>
+        <p className="mt-1 break-words text-dim">{description || "This bot has no description yet."}</p>
       </div>
       {say && (
-        <ul aria-label="Ways to begin" className="flex w-full flex-col gap-1.5">
+        <ul aria-label="Suggestions" className="flex w-full flex-col gap-1.5">
           {examplesOf(bot.identity).map((example) => (
             <li key={example}>
               <button

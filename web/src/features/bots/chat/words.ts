@@ -42,17 +42,21 @@ const CUT: Record<Stop, string | null> = {
   end: null,
   tools: null,
   paused: null,
-  length: "The answer was longer than it may be. More tokens can be allowed in the bot's settings.",
-  context_full: "The conversation no longer fits the model's window.",
-  refused: "The model declined to go on.",
+  length: "The answer reached its length limit. Raise the token limit in the bot's settings.",
+  context_full: "The conversation exceeds the model's context window.",
+  refused: "The model refused to continue.",
 };
 
 /** null for a whole answer, for one that is being written, and for a failed one, which has more to say. */
 export function endOf({ status, answer }: Pick<ChatMessage, "status" | "answer">): End | null {
   if (status === "stopped")
-    return { word: "stopped", meaning: "What was there by then is kept.", tone: "idle" };
+    return { word: "stopped", meaning: "The text received so far is kept.", tone: "idle" };
   if (status === "interrupted")
-    return { word: "interrupted", meaning: "Forge ended while it was written.", tone: "wait" };
+    return {
+      word: "interrupted",
+      meaning: "Forge stopped while the answer was being written.",
+      tone: "wait",
+    };
   const cut = status === "done" && answer?.stop ? CUT[answer.stop] : null;
   return cut
     ? { word: answer?.stop === "refused" ? "refused" : "cut off", meaning: cut, tone: "wait" }
@@ -85,7 +89,7 @@ export function examplesOf({ display_name, description, category }: Bot["identit
 export function refusalOf(bot: Bot): { reason: string; tab: "soul" | "settings"; label: string } | null {
   if (bot.status !== "active") {
     return {
-      reason: `This bot is ${bot.status}: it answers nobody.`,
+      reason: `This bot is ${bot.status} and does not answer.`,
       tab: "settings",
       label: "Open its settings",
     };

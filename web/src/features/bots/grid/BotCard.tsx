@@ -101,7 +101,7 @@ function Restore({ bot, deletedAt }: { bot: Bot; deletedAt: string }) {
   return (
     <div className="mt-auto flex items-center gap-2 pt-2">
       <p className="text-xs text-dim">
-        Deleted <Ago at={deletedAt} />, gone for good in {count(days, "day")}.
+        Deleted <Ago at={deletedAt} />, permanently deleted in {count(days, "day")}.
       </p>
       <Button
         className="ml-auto"

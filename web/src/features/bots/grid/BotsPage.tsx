@@ -61,7 +61,7 @@ export function BotsPage() {
       <div {...taking.target} className="relative min-h-full">
         {taking.input}
         <Filters shelf={shelf} words={words} setWords={setWords} />
-        {bots.isPending && <SkeletonRows rows={6} label="Loading the bots" />}
+        {bots.isPending && <SkeletonRows rows={6} label="Loading bots" />}
         {bots.isLoadingError && <ErrorState error={bots.error} retry={bots.refetch} />}
         {isFirst && <First action={create} />}
         {bots.data && !isFirst && found.length === 0 && <Nothing words={q} />}
@@ -85,7 +85,7 @@ function First({ action }: { action: ReactNode }) {
   return (
     <EmptyState
       title="No bots yet"
-      sentence="A bot has a soul that you write, a model that answers, and a memory that grows with your conversations."
+      sentence="A bot has a soul that you write, a model, and a memory that grows with your conversations."
       action={action}
       example={
         <>
@@ -99,8 +99,8 @@ function First({ action }: { action: ReactNode }) {
 function Nothing({ words }: { words: string }) {
   return (
     <EmptyState
-      title={words ? `No bot fits “${words}”` : "Nothing here"}
-      sentence={words ? "The name, the description and the tags are looked at." : "No bot is in this state."}
+      title={words ? `No bots match “${words}”` : "No matches"}
+      sentence={words ? "The search covers name, description and tags." : "No bots have this status."}
     />
   );
 }
@@ -108,7 +108,7 @@ function Nothing({ words }: { words: string }) {
 function DropHere() {
   return (
     <div className="pointer-events-none absolute inset-2 grid place-items-center rounded-lg border-2 border-dashed border-accent bg-bg/80">
-      <p className="text-base font-semibold">Drop the file to import the bot</p>
+      <p className="text-base font-semibold">Drop the file to import it</p>
     </div>
   );
 }

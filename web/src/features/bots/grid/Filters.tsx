@@ -20,7 +20,7 @@ export function Filters({ shelf, words, setWords }: Props) {
   return (
     <FilterBar>
       <AddressedSearch
-        label="Search the bots"
+        label="Search bots"
         group="Bots"
         q={shelf.q ?? ""}
         words={words}

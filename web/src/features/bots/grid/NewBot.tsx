@@ -17,7 +17,7 @@ export function NewBot({ close }: { close: () => void }) {
       open
       onOpenChange={close}
       title="New bot"
-      description="A name is enough. Its soul, its model and its face can be changed at any time."
+      description="Only a name is required. You can change everything else later."
     >
       <NewBotForm close={close} />
     </Modal>

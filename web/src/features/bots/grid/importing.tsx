@@ -58,7 +58,7 @@ export function useImport(): Import {
       ref={field}
       type="file"
       accept=".json,application/json"
-      aria-label="A bot's file"
+      aria-label="Bot file"
       hidden
       onChange={({ target: { files } }) => {
         const file = files?.[0];

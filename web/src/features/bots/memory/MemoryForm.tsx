@@ -37,7 +37,7 @@ export function MemoryForm({ start, action, error, isBusy, onSubmit, cancel }: P
   return (
     <form onSubmit={submit} className="space-y-2 px-3 py-2">
       <TextArea
-        label="What it should know"
+        label="What the bot should know"
         rows={2}
         autoFocus
         maxLength={LONGEST_FACT}

@@ -74,7 +74,7 @@ function Way() {
   if (!way) return null;
   return (
     <p className="text-dim">
-      {way.by === "meaning" ? "Memories are found by their meaning" : "Memories are found by their words"}
+      {way.by === "meaning" ? "Memories are found by meaning" : "Memories are found by keyword"}
       {way.model && (
         <>
           , with <span className="mono">{way.model}</span>
@@ -95,10 +95,10 @@ function RecallBox({ setQ }: { setQ: (q: string) => void }) {
     <search className="min-w-0 flex-1 basis-64">
       <form onSubmit={submit}>
         <SearchField
-          label="What would it remember when asked"
-          keyLabel="Search the memory"
+          label="Test recall"
+          keyLabel="Search memories"
           group="Memory"
-          placeholder="Ask something, to see what it would remember…"
+          placeholder="Ask a question to see what it would recall…"
           maxLength={2000}
           className=""
           value={typed}
@@ -115,13 +115,13 @@ function RecallBox({ setQ }: { setQ: (q: string) => void }) {
 function All({ slug, category }: { slug: string; category: MemoryCategory | null }) {
   const query = useInfiniteQuery(memoriesQuery(slug, category));
   const memories = query.data?.pages.flatMap((page) => page.items) ?? [];
-  if (query.isPending) return <SkeletonRows rows={5} label="Loading the memories" />;
+  if (query.isPending) return <SkeletonRows rows={5} label="Loading memories" />;
   if (query.isLoadingError) return <ErrorState error={query.error} retry={query.refetch} />;
   if (memories.length === 0) {
     return (
       <EmptyState
         title={category ? `No ${category} yet` : "No memories yet"}
-        sentence="Facts are taken from conversations once they have been quiet for a while. You can also tell the bot something yourself."
+        sentence="Facts are extracted from conversations after a short idle time. You can also add them yourself."
         example="for example: “My releases are on Thursdays.”"
       />
     );
@@ -151,8 +151,8 @@ function ForgetAll({ slug }: { slug: string }) {
       <Confirm
         open={isAsking}
         onOpenChange={setAsking}
-        title="Forget everything?"
-        description="All memories of this bot, pinned ones too, for good. Its conversations stay."
+        title="Forget all memories?"
+        description="Permanently deletes all memories of this bot, including pinned ones. Conversations are kept."
         action="Forget all"
         word="forget all"
         isBusy={forgetAll.isPending}

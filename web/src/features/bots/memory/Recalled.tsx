@@ -10,16 +10,16 @@ import { MemoryRow } from "./MemoryRow";
 /** What would go along with a question, best first. */
 export function Recalled({ slug, q }: { slug: string; q: string }) {
   const found = useQuery({ ...recallQuery(slug, q), placeholderData: keepPreviousData });
-  if (found.isPending) return <SkeletonRows rows={4} label="Loading what fits" />;
+  if (found.isPending) return <SkeletonRows rows={4} label="Loading matches" />;
   if (found.isLoadingError) return <ErrorState error={found.error} retry={found.refetch} />;
   if (found.data.length === 0) {
     return (
-      <EmptyState title="Nothing fits" sentence="With this question, only pinned memories would go along." />
+      <EmptyState title="No matches" sentence="Only pinned memories would be sent with this question." />
     );
   }
   return (
-    <Panel title="What it would remember" count={found.data.length}>
-      <ul aria-label="What it would remember" className="divide-y divide-line">
+    <Panel title="What it would recall" count={found.data.length}>
+      <ul aria-label="What it would recall" className="divide-y divide-line">
         {found.data.map((match) => (
           <li key={match.memory.id}>
             <MemoryRow slug={slug} memory={match.memory} found={<Score match={match} />} />

@@ -23,14 +23,14 @@ export function Channels({ slug }: { slug: string }) {
     if (wanted) join.mutate({ name: wanted, bot: slug }, { onSuccess: () => setName("") });
   };
   return (
-    <Panel title="Channels it listens to" {...(all && { count: heard.length })} className="self-start">
+    <Panel title="Subscribed channels" {...(all && { count: heard.length })} className="self-start">
       <ul className="divide-y divide-line">
         {heard.map((channel) => (
           <li key={channel.name} className="flex items-center gap-2 py-1 pr-1 pl-3">
             <span className="mono min-w-0 truncate">#{channel.name}</span>
             <span className="ml-auto shrink-0 text-xs text-faint">{count(channel.bots.length, "bot")}</span>
             <IconButton
-              label={`Stop listening to ${channel.name}`}
+              label={`Unsubscribe from ${channel.name}`}
               disabled={leave.isPending}
               onClick={() => leave.mutate({ name: channel.name, bot: slug })}
             >
@@ -41,7 +41,7 @@ export function Channels({ slug }: { slug: string }) {
       </ul>
       <form onSubmit={submit} className="space-y-2 border-t border-line p-3">
         <Field
-          label="Listen to a channel"
+          label="Subscribe to a channel"
           mono
           placeholder="news"
           autoComplete="off"

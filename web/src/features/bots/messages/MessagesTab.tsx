@@ -31,21 +31,21 @@ export function MessagesTab() {
         <Send slug={slug} name={name} />
         {others.length > 0 && (
           <Select
-            label="With whom"
+            label="Conversation with"
             value={other ?? ""}
             options={[
-              { value: "", label: "With everybody" },
+              { value: "", label: "All conversations" },
               ...others.map((one) => ({ value: one, label: `With ${one}` })),
             ]}
             onChange={(value) => setOther(value || null)}
           />
         )}
-        {query.isPending && <SkeletonRows rows={5} label="Loading the messages" />}
+        {query.isPending && <SkeletonRows rows={5} label="Loading messages" />}
         {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
         {query.data && found.length === 0 && (
           <EmptyState
             title="No messages yet"
-            sentence="Bots and workflows write to each other here, and you can write as well. A message goes through the bot's own chat; its reply comes back here."
+            sentence="Messages between bots, workflows and you. Each message is handled in the bot's own chat, and the reply appears here."
             example={
               <>
                 or from a terminal: <code className="mono">forge message send --to {slug} "Hello"</code>

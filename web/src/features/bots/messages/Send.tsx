@@ -40,7 +40,7 @@ export function Send({ slug, name }: { slug: string; name: string }) {
       />
       <Refusal error={send.error} />
       <div className="flex items-center gap-2">
-        <Select label="What it is" value={messageType} options={TYPES} onChange={setType} />
+        <Select label="Type" value={messageType} options={TYPES} onChange={setType} />
         <Button look="primary" type="submit" className="ml-auto" disabled={!body.trim() || send.isPending}>
           <SendHorizontal size={13} aria-hidden /> Send <Kbd keys="mod+enter" />
         </Button>

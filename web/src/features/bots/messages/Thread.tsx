@@ -70,12 +70,12 @@ function Delivered({ delivery, isItself }: { delivery: MessageDelivery; isItself
         <Badge tone={tone}>{word}</Badge>
         {sessionId && (
           <Link to="/bots/$slug/chat/{-$sessionId}" params={{ slug: bot, sessionId }} className={LINK}>
-            In its conversation
+            Open conversation
           </Link>
         )}
         {runId && status !== "answered" && status !== "silent" && (
           <Link to="/runs/$runId" params={{ runId }} className={LINK}>
-            The delivery
+            Open delivery
           </Link>
         )}
         {cost_micros > 0 && <span className="mono text-dim">{formatMicros(cost_micros)}</span>}

@@ -4,9 +4,9 @@ import type { Tone } from "@/ui/tone";
 
 export const TYPES: readonly { value: string; label: string; hint: string }[] = [
   { value: "text", label: "Message", hint: "The bot answers as it would in a chat." },
-  { value: "question", label: "Question", hint: "The bot is asked for an answer." },
-  { value: "delegation", label: "Task", hint: "The bot does it and says what came of it." },
-  { value: "information", label: "Information", hint: "The bot takes it to its notes and does not answer." },
+  { value: "question", label: "Question", hint: "The bot replies with an answer." },
+  { value: "delegation", label: "Task", hint: "The bot does it and reports the result." },
+  { value: "information", label: "Information", hint: "The bot notes it and does not reply." },
 ];
 
 export const typeWord = (type: string): string =>

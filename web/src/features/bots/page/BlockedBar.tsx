@@ -33,7 +33,7 @@ function Repair({ bot }: { bot: Bot }) {
       search={{ file, line: cause?.line ?? undefined }}
       className={buttonClass()}
     >
-      Look at it
+      Review
     </Link>
   );
 }

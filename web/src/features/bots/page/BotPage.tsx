@@ -67,7 +67,7 @@ function Gone({ bot }: { bot: Bot }) {
     <Page title={bot.identity.display_name} crumbs={[{ label: "Bots", to: "/bots" }]}>
       <EmptyState
         title={`${bot.identity.display_name} was deleted`}
-        sentence="Somebody deleted it while this page was open. For 30 days it can be restored."
+        sentence="It was deleted while this page was open. It can be restored for 30 days."
         action={
           <Link to="/bots" search={{ show: "deleted" }} className={buttonClass("primary")}>
             Deleted bots
@@ -84,7 +84,7 @@ function Glance({ bot }: { bot: Bot }) {
     <span className="flex min-w-0 items-center gap-2.5 max-md:shrink-0">
       <Avatar of={bot.identity} size="sm" />
       <Badge tone={tone}>{word}</Badge>
-      <span title="The model of its next answer" className="mono min-w-0 truncate text-dim max-md:hidden">
+      <span title="Model for the next answer" className="mono min-w-0 truncate text-dim max-md:hidden">
         {bot.model}
       </span>
       <span title="Spent so far" className="mono text-dim max-sm:hidden">

@@ -16,7 +16,7 @@ export function CloneBot({ bot, close }: { bot: Bot; close: () => void }) {
       open
       onOpenChange={close}
       title={`Clone ${name}`}
-      description="The same files under another name: no history, no memory, no conversations."
+      description="Copies the files under a new name, without history, memories or conversations."
     >
       <CloneForm bot={bot} close={close} />
     </Modal>
@@ -32,7 +32,7 @@ function CloneForm({ bot, close }: { bot: Bot; close: () => void }) {
     meta: { isShownInPlace: true },
     onSuccess: ({ slug, identity }) => {
       close();
-      toast.ok(`Made ${identity.display_name}.`);
+      toast.ok(`Created ${identity.display_name}.`);
       refreshBot(cache, { slug, part: "bot" });
       return navigate({ to: "/bots/$slug/chat/{-$sessionId}", params: { slug } });
     },

@@ -10,8 +10,8 @@ export function DeleteBot({ bot, close }: { bot: Bot; close: () => void }) {
       open
       onOpenChange={close}
       title={`Delete ${name}?`}
-      description="It is out of reach at once, with its conversations and memories. For 30 days it can be restored; then it is gone."
-      action="Delete the bot"
+      description="The bot, its conversations and memories become unavailable immediately. It can be restored for 30 days."
+      action="Delete bot"
       word={name}
       isBusy={remove.isPending}
       onConfirm={() => remove.mutate(undefined, { onError: close })}

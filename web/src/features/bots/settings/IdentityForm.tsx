@@ -27,7 +27,7 @@ export function IdentityForm({ bot }: { bot: Bot }) {
   const saving = useSavingIdentity(bot.slug, isDirty, () => setTouched({}));
   const isReady = isDirty && Object.keys(mistakes).length === 0 && !saving.isPending;
   const save = () => isReady && saving.save(changed);
-  useShortcut("mod+s", { label: "Save the settings", group: "Bot" }, save);
+  useShortcut("mod+s", { label: "Save settings", group: "Bot" }, save);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save();
@@ -56,7 +56,7 @@ export function IdentityForm({ bot }: { bot: Bot }) {
         <LookFields {...part} />
         <CheckField
           label="Memory"
-          hint="Facts are taken from its conversations."
+          hint="Remember facts from conversations."
           checked={form.memory}
           onChange={(memory) => part.change({ memory })}
         />
@@ -88,7 +88,7 @@ export function IdentityForm({ bot }: { bot: Bot }) {
           }}
         />
       )}
-      <AskBeforeLeaving when={isDirty} what="What you changed here" />
+      <AskBeforeLeaving when={isDirty} what="Unsaved changes" />
     </Panel>
   );
 }
@@ -112,7 +112,7 @@ function AnswerFields({ form, mistakes, change }: FormPart) {
         />
         <input
           type="range"
-          aria-label="Temperature, from exact to free"
+          aria-label="Temperature, from precise to creative"
           min={0}
           max={2}
           step={0.1}
@@ -122,7 +122,7 @@ function AnswerFields({ form, mistakes, change }: FormPart) {
         />
       </div>
       <Field
-        label="Tokens of an answer, at most"
+        label="Maximum tokens per answer"
         mono
         type="number"
         min={1}

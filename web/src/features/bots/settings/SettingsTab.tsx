@@ -47,13 +47,13 @@ function AboutPanel({ bot }: { bot: Bot }) {
           <Fact name="Folder">
             <span className="flex items-start gap-1">
               <span className="mono min-w-0 break-all">{bot.folder}</span>
-              <CopyButton text={bot.folder} label="Copy the path" iconOnly />
+              <CopyButton text={bot.folder} label="Copy path" iconOnly />
             </span>
           </Fact>
           <Fact name="Slug">
             <span className="mono">{bot.slug}</span>
           </Fact>
-          <Fact name="Answers with">
+          <Fact name="Model">
             <span className="mono break-all">{bot.model}</span>
           </Fact>
           <Fact name="Soul">
@@ -87,7 +87,7 @@ function DangerPanel({ bot }: { bot: Bot }) {
   const isArchived = bot.status === "archived";
   const isDisabled = bot.status === "disabled";
   return (
-    <Panel title="Put away">
+    <Panel title="Archive and delete">
       <div className="flex flex-wrap gap-2 p-3">
         {!isArchived && (
           <Button onClick={() => setStatus(isDisabled ? "active" : "disabled")}>
@@ -104,8 +104,8 @@ function DangerPanel({ bot }: { bot: Bot }) {
         </Button>
       </div>
       <p className="px-3 pb-3 text-xs text-dim">
-        A disabled bot keeps everything and answers nobody; an archived one is also out of sight. A deleted
-        one can be restored for 30 days.
+        A disabled bot keeps its data but does not answer; an archived one is also hidden. A deleted one can
+        be restored for 30 days.
       </p>
       {isDeleting && <DeleteBot bot={bot} close={() => setDeleting(false)} />}
     </Panel>

@@ -27,24 +27,24 @@ export function AttachSkill({ slug, attached, close }: Props) {
       open
       onOpenChange={close}
       title="Attach a skill"
-      description="It can do what was granted to it in the library, and no more."
+      description="A skill can only do what it was granted in the library."
       wide
     >
       <div className="mt-3 space-y-3">
         <search>
           <SearchField
-            label="Find a skill"
-            placeholder="Find a skill…"
+            label="Search skills"
+            placeholder="Search skills…"
             className="w-full"
             value={typed}
             onChange={setTyped}
           />
         </search>
         <Refusal error={attach.error} />
-        {skills.isPending && <SkeletonRows rows={4} label="Loading the library" />}
+        {skills.isPending && <SkeletonRows rows={4} label="Loading library" />}
         {skills.isLoadingError && <ErrorState error={skills.error} retry={skills.refetch} />}
         {skills.data && free.length === 0 && <Nothing isFiltered={typed.trim() !== ""} />}
-        <ul aria-label="Skills of the library" className="divide-y divide-line">
+        <ul aria-label="Skills in the library" className="divide-y divide-line">
           {free.map((skill) => (
             <li key={skill.name} className="flex items-start gap-3 py-2">
               <div className="min-w-0 flex-1">
@@ -70,11 +70,11 @@ export function AttachSkill({ slug, attached, close }: Props) {
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyState
-      title={isFiltered ? "No skill fits" : "Nothing left to attach"}
-      sentence="More skills come from the library: write one, or install one."
+      title={isFiltered ? "No skills match" : "All skills are attached"}
+      sentence="Write or install more skills in the library."
       action={
         <Link to="/skills" className="rounded-sm underline underline-offset-2">
-          Open the library
+          Open library
         </Link>
       }
     />

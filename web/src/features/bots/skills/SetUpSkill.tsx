@@ -17,7 +17,7 @@ export function SetUpSkill({ slug, skill, close }: Props) {
       open
       onOpenChange={close}
       title={`Set up ${skill.name}`}
-      description="For this bot alone; the skill itself stays as it is."
+      description="These settings apply to this bot only."
       wide
     >
       <SetUpForm slug={slug} skill={skill} close={close} />
@@ -40,7 +40,7 @@ function SetUpForm({ slug, skill, close }: Props) {
     <form onSubmit={submit} className="mt-4 space-y-4">
       <Field
         label="Version"
-        hint={`Exact or a range, such as ^1.2; empty takes any.${skill.version ? ` The library has ${skill.version}.` : ""}`}
+        hint={`An exact version or a range such as ^1.2. Leave empty for any version.${skill.version ? ` The library has ${skill.version}.` : ""}`}
         mono
         maxLength={64}
         autoComplete="off"
@@ -48,8 +48,8 @@ function SetUpForm({ slug, skill, close }: Props) {
         onChange={({ target }) => change({ version: target.value })}
       />
       <TextArea
-        label="What the bot reads that it is for"
-        hint="Empty: what the skill says of itself."
+        label="Description for the bot"
+        hint="Leave empty to use the skill's own description."
         rows={2}
         maxLength={1024}
         placeholder={skill.description}
@@ -58,7 +58,7 @@ function SetUpForm({ slug, skill, close }: Props) {
       />
       <TextArea
         label="Settings"
-        hint="A line for each, such as: region = north"
+        hint="One per line, for example: region = north"
         error={wrong !== null ? `“${wrong.trim()}” has no = in it.` : null}
         mono
         rows={3}
@@ -92,10 +92,10 @@ function Allowed({ skill: { capabilities, granted }, allowed, setAllowed }: Allo
     setAllowed(isOn ? [...(allowed ?? []), one] : (allowed ?? []).filter((other) => other !== one));
   return (
     <fieldset className="space-y-1.5">
-      <legend className="mb-1 text-xs font-medium text-dim">What it may do for this bot</legend>
+      <legend className="mb-1 text-xs font-medium text-dim">Permissions for this bot</legend>
       <CheckField
-        label="All that is granted"
-        hint="Also what is granted to it later."
+        label="Everything that is granted"
+        hint="Includes future grants."
         checked={allowed === null}
         onChange={(isAll) => setAllowed(isAll ? null : [...granted])}
       />
@@ -106,7 +106,7 @@ function Allowed({ skill: { capabilities, granted }, allowed, setAllowed }: Allo
             <CheckField
               key={one}
               label={one}
-              hint={granted.includes(one) ? "granted" : "asked for, not granted"}
+              hint={granted.includes(one) ? "granted" : "requested, not granted"}
               checked={allowed.includes(one)}
               onChange={(isOn) => toggle(one, isOn)}
             />

@@ -42,7 +42,7 @@ export function SkillRow({ slug, skill }: { slug: string; skill: BotSkill }) {
         {skill.capabilities.length > 0 && <Asks skill={skill} />}
         {problem && <p className="break-words text-wait">{problem}</p>}
       </div>
-      <Menu label={`More about ${name}`} groups={items} />
+      <Menu label={`Actions for ${name}`} groups={items} />
       {isSettingUp && <SetUpSkill slug={slug} skill={skill} close={() => setSettingUp(false)} />}
     </li>
   );
@@ -52,7 +52,7 @@ function useItems(slug: string, { name, pin, version }: BotSkill, setUp: () => v
   const navigate = useNavigate();
   const { change, detach } = useSkills(slug);
   const pinning: MenuItem[] = pin
-    ? [{ label: "Take any version", icon: PinOff, run: () => change.mutate({ slug, name, version: null }) }]
+    ? [{ label: "Allow any version", icon: PinOff, run: () => change.mutate({ slug, name, version: null }) }]
     : version
       ? [{ label: `Pin to ${version}`, icon: Pin, run: () => change.mutate({ slug, name, version }) }]
       : [];
@@ -61,7 +61,7 @@ function useItems(slug: string, { name, pin, version }: BotSkill, setUp: () => v
     [
       { label: "Set up", icon: Settings2, run: setUp },
       ...pinning,
-      { label: "Open in the library", icon: Library, run: open },
+      { label: "Open in library", icon: Library, run: open },
     ],
     [{ label: "Detach", icon: Unplug, isDanger: true, run: () => detach.mutate({ slug, name }) }],
   ];

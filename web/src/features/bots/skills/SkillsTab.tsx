@@ -30,7 +30,7 @@ export function SkillsTab() {
     <div className="mx-auto max-w-[860px] space-y-3 p-4 max-sm:p-2">
       <div className="flex flex-wrap items-center gap-2">
         <p className="min-w-0 flex-1 basis-64 text-dim">
-          The bot knows what each skill is for, and takes one up when a question is about that.
+          The bot knows what each skill is for and uses one when a question calls for it.
         </p>
         <Link
           to="/bots/$slug/soul"
@@ -42,13 +42,13 @@ export function SkillsTab() {
         </Link>
         {attach}
       </div>
-      {skills.isPending && <SkeletonRows rows={4} label="Loading the skills" />}
+      {skills.isPending && <SkeletonRows rows={4} label="Loading skills" />}
       {skills.isLoadingError && <ErrorState error={skills.error} retry={skills.refetch} />}
       {skills.data?.length === 0 && (
         <EmptyState
           title="No skills"
-          sentence="This bot talks, and nothing else. Attach a skill of the library to teach it something."
-          example="for example: summarize, which comes with Forge"
+          sentence="Attach a skill from the library to extend what this bot can do."
+          example="for example summarize, which is included with Forge"
         />
       )}
       {skills.data && skills.data.length > 0 && (

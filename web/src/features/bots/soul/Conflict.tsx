@@ -7,8 +7,8 @@ import { type Ways, WaysOn } from "@/ui/WaysOn";
 
 type View = "both" | "theirs";
 const VIEWS: readonly { value: View; label: string }[] = [
-  { value: "both", label: "Theirs and yours" },
-  { value: "theirs", label: "What they changed" },
+  { value: "both", label: "Their version and yours" },
+  { value: "theirs", label: "Their changes" },
 ];
 
 /** A save was refused, for the file is another by now: both texts, and the ways on. */
@@ -48,11 +48,11 @@ export function Choose({ name, current, isBusy, ways, children }: ChooseProps) {
       open
       widest
       onOpenChange={ways.keepEditing}
-      title={`${name} was changed meanwhile`}
+      title={`${name} was changed by someone else`}
       description={
         isGone
-          ? "The file is gone. Keep your text, have the last version written back, then save yours."
-          : "Your text is not saved yet, and nothing of it is lost. Choose what the file should say."
+          ? "The file was deleted. Keep your text, restore the last version, then save."
+          : "Your text is unsaved but not lost. Choose which version to keep."
       }
     >
       <div className="mt-3 space-y-3">

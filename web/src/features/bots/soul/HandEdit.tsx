@@ -26,16 +26,16 @@ export function HandEdit({ slug, state, isEdited }: Props) {
           </Button>
         )}
         <Button disabled={isBusy} onClick={() => setAsking(true)}>
-          {content === null ? `Write version ${version} back` : `Roll back to version ${version}`}
+          {content === null ? `Restore version ${version}` : `Roll back to version ${version}`}
         </Button>
       </div>
       {diff && <Diff diff={diff} className="max-h-[30vh]" />}
       <Confirm
         open={isAsking}
         onOpenChange={setAsking}
-        title={`Go back to version ${version} of ${name}?`}
-        description="What is in the file now is kept in the history, so nothing is lost."
-        action={`Back to version ${version}`}
+        title={`Roll back ${name} to version ${version}?`}
+        description="The current content is kept in the history."
+        action={`Roll back to version ${version}`}
         isBusy={rollback.isPending}
         onConfirm={() => rollback.mutate(version, { onSettled: () => setAsking(false) })}
       />
@@ -44,8 +44,7 @@ export function HandEdit({ slug, state, isEdited }: Props) {
 }
 
 function explain(name: string, isGone: boolean, isWrong: boolean): string {
-  if (isGone) return `${name} is not there any more. The bot does not talk without it.`;
-  if (isWrong)
-    return `${name} was edited by hand, and something in it is wrong. Repair it below, or go back.`;
-  return `${name} was edited by hand. The bot does not talk until you accept that, or go back.`;
+  if (isGone) return `${name} is missing. The bot cannot answer without it.`;
+  if (isWrong) return `${name} was edited by hand and is invalid. Fix it below or roll back.`;
+  return `${name} was edited by hand. The bot does not answer until you accept the edit or roll back.`;
 }

@@ -19,7 +19,7 @@ export function History({ slug, file, selected }: Props) {
   return (
     <Panel title="History" className="shrink-0 lg:w-72">
       <div className="min-h-0 flex-1 overflow-auto max-lg:max-h-72">
-        {query.isPending && <SkeletonRows rows={4} label="Loading the history" />}
+        {query.isPending && <SkeletonRows rows={4} label="Loading history" />}
         {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
         <ol aria-label="Versions" className="divide-y divide-line">
           {versions.map((version) => (

@@ -25,7 +25,7 @@ export function Meanwhile({ slug, state, draft, saving }: Props) {
   return (
     <div role="status" className="wash-wait flex flex-wrap items-center gap-2 rounded-md border px-3 py-1.5">
       <p className="min-w-0 flex-1 basis-52">
-        {name} was changed while you were writing. Your text is still here, and not saved.
+        {name} was changed while you were editing. Your text is still here but not saved.
       </p>
       <Button onClick={() => setComparing(true)}>Compare</Button>
       {isComparing && !saving.conflict && (
@@ -39,7 +39,7 @@ export function Meanwhile({ slug, state, draft, saving }: Props) {
 
 function Theirs({ slug, state, from }: { slug: string; state: FileState; from: number }) {
   const diff = useQuery(diffQuery(slug, state.file, from, null));
-  if (diff.isPending) return <SkeletonRows rows={4} label="Loading the differences" />;
+  if (diff.isPending) return <SkeletonRows rows={4} label="Loading differences" />;
   if (diff.isLoadingError) return <ErrorState error={diff.error} retry={diff.refetch} />;
   return <Diff diff={diff.data} className="max-h-[48vh]" />;
 }

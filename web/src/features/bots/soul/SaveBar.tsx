@@ -12,7 +12,7 @@ type Props = { file: BotFile; draft: Draft | undefined; saving: Saving };
 
 /** Whether there is something to save, a few words about it, and the button. */
 export function SaveBar({ file, draft, saving }: Props) {
-  useShortcut("mod+s", { label: "Save the file", group: "Soul" }, saving.save);
+  useShortcut("mod+s", { label: "Save file", group: "Soul" }, saving.save);
   return (
     <>
       <Refusal error={saving.error} />
@@ -27,8 +27,8 @@ export function SaveBar({ file, draft, saving }: Props) {
           {draft ? "Not saved." : `${nameOf(file)} as it is on disk.`}
         </span>
         <input
-          aria-label="What you changed"
-          placeholder="What you changed, in a few words"
+          aria-label="Description of the change"
+          placeholder="Short description of the change"
           maxLength={500}
           autoComplete="off"
           disabled={!draft}

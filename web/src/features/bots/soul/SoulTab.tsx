@@ -68,7 +68,7 @@ export function SoulTab() {
         </section>
         {isHistoryOpen && <History slug={slug} file={file} selected={place.version} />}
       </div>
-      <AskBeforeLeaving when={unsaved.length > 0} what={unsaved.join(", ")} />
+      <AskBeforeLeaving when={unsaved.length > 0} what={`Unsaved changes in ${unsaved.join(", ")}`} />
     </div>
   );
 }

@@ -25,7 +25,7 @@ export function VersionView({ slug, file, number, other }: Props) {
     <>
       <Bar slug={slug} file={file} number={number} other={other} />
       {version.data && <About version={version.data} />}
-      {version.isPending && <SkeletonRows rows={8} label="Loading the version" />}
+      {version.isPending && <SkeletonRows rows={8} label="Loading version" />}
       {version.isLoadingError && <ErrorState error={version.error} retry={version.refetch} />}
       {other !== undefined && <Comparison slug={slug} file={file} number={number} other={other} />}
       {version.data && other === undefined && (
@@ -77,14 +77,14 @@ function Bar({ slug, file, number, other }: Props) {
         onChange={compare}
       />
       <Button onClick={() => setAsking(true)}>
-        <Undo2 size={13} aria-hidden /> Roll back to this
+        <Undo2 size={13} aria-hidden /> Roll back to this version
       </Button>
       <Confirm
         open={isAsking}
         onOpenChange={setAsking}
-        title={`Go back to version ${number} of ${nameOf(file)}?`}
-        description="It becomes the newest version. What is in the file now is kept in the history."
-        action={`Back to version ${number}`}
+        title={`Roll back ${nameOf(file)} to version ${number}?`}
+        description="It becomes the newest version. The current content is kept in the history."
+        action={`Roll back to version ${number}`}
         isBusy={rollback.isPending}
         onConfirm={() =>
           rollback.mutate(number, { onSuccess: () => void back(), onSettled: () => setAsking(false) })
@@ -102,7 +102,7 @@ function About({ version: { number, author, message, created_at, hash } }: { ver
       <Ago at={created_at} className="mono" />
       <span className="flex items-center">
         <span className="mono">{hash.slice(0, 8)}</span>
-        <CopyButton text={hash} label="Copy the hash" iconOnly />
+        <CopyButton text={hash} label="Copy hash" iconOnly />
       </span>
       {message && <span className="min-w-0 break-words">{message}</span>}
     </p>
@@ -114,7 +114,7 @@ function Comparison({ slug, file, number, other }: Required<Props> & { other: nu
   const [left, right] =
     other === THE_FILE ? [number, null] : [Math.min(number, other), Math.max(number, other)];
   const diff = useQuery(diffQuery(slug, file, left, right));
-  if (diff.isPending) return <SkeletonRows rows={8} label="Loading the differences" />;
+  if (diff.isPending) return <SkeletonRows rows={8} label="Loading differences" />;
   if (diff.isLoadingError) return <ErrorState error={diff.error} retry={diff.refetch} />;
   return <Diff diff={diff.data} className="min-h-0 flex-1" />;
 }

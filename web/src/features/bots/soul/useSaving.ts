@@ -53,7 +53,7 @@ export function useSaving({ slug, file, draft, setDraft }: Options) {
     setDraft(() => undefined);
     if (!mine) return;
     const back = () => setDraft(() => ({ text: mine.text, base: baseOf(theirs) }));
-    toast.ok("Took theirs; yours is gone from the page.", { label: "Back to mine", run: back });
+    toast.ok("Switched to their version; your text was discarded.", { label: "Restore mine", run: back });
   };
   return {
     message,

@@ -74,7 +74,7 @@ export function Chat(props: Props) {
 }
 
 function placeholderOf({ due, turn }: Interview, isOff: boolean): string {
-  if (due) return "Forge is at work…";
+  if (due) return "Forge is working…";
   if (isOff) return "Choose one of the answers above.";
   return turn?.action.startsWith("ready") ? "Or say what to change…" : "Answer in your own words…";
 }

@@ -67,7 +67,7 @@ function Waiting({ session, turn, talk, review, setUp, edit, field }: Props & { 
         {back}
         {turn.action === "show_preview" && (
           <Button look="primary" disabled={talk.isSending} onClick={() => talk.confirm(true)}>
-            Go on <ArrowRight size={13} aria-hidden />
+            Continue <ArrowRight size={13} aria-hidden />
           </Button>
         )}
         {isReady && (

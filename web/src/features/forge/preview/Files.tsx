@@ -23,13 +23,13 @@ export function Files({ session, shown, review }: Props) {
     <div className="space-y-2">
       {isOutdated && (
         <div className="wash-wait flex items-center gap-2 rounded-md border py-1 pr-1 pl-2.5">
-          <p className="min-w-0 flex-1">These are the files from before your last change.</p>
-          <Button onClick={() => review.showFiles(true)}>Show the new ones</Button>
+          <p className="min-w-0 flex-1">These files do not include your last change.</p>
+          <Button onClick={() => review.showFiles(true)}>Refresh</Button>
         </div>
       )}
-      {files.isPending && <SkeletonRows rows={6} label="Loading the files" />}
+      {files.isPending && <SkeletonRows rows={6} label="Loading files" />}
       {files.isError && <ErrorState error={files.error} retry={files.refetch} />}
-      {files.data?.length === 0 && <p className="py-2 text-dim">No file would be another than it is.</p>}
+      {files.data?.length === 0 && <p className="py-2 text-dim">No changes.</p>}
       {files.data && files.data.length > 0 && <Tabs files={files.data} />}
     </div>
   );

@@ -30,7 +30,7 @@ export function Preview({ session, review, isBeside }: Props) {
               onChange={(view) => review.showFiles(view === "files")}
             />
           ) : (
-            <span className="text-xs text-dim">Files when all is known</span>
+            <span className="text-xs text-dim">Files appear when enough is known</span>
           )}
         </span>
       </div>

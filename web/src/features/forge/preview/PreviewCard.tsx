@@ -20,7 +20,7 @@ export function PreviewCard({ session, preview }: Props) {
           <p className={`font-semibold break-words ${isSkill ? "mono" : ""}`}>
             {preview.name ?? <span className="font-normal text-faint">No name yet</span>}
           </p>
-          <p className="break-words text-dim">{preview.description ?? "What it does will appear here."}</p>
+          <p className="break-words text-dim">{preview.description ?? "A description will appear here."}</p>
         </div>
       </div>
       <Part name={isSkill ? "How it works" : "Personality"}>{preview.personality_summary ?? <Later />}</Part>
@@ -36,7 +36,7 @@ export function PreviewCard({ session, preview }: Props) {
         </Part>
       )}
       {isSkill && capabilities && capabilities.length > 0 && (
-        <Part name="It may">
+        <Part name="Permissions">
           <Names of={capabilities} />
         </Part>
       )}

@@ -77,7 +77,7 @@ export function BotReview({ session, config, change, back }: Props) {
             <Fact name="Temperature">
               <span className="mono">{model.temperature}</span>
             </Fact>
-            <Fact name="Longest answer">
+            <Fact name="Maximum answer length">
               <span className="mono">{model.max_tokens}</span> tokens
             </Fact>
           </Facts>
@@ -85,7 +85,7 @@ export function BotReview({ session, config, change, back }: Props) {
       </Panel>
       <Panel title="Skills" count={skills.length} actions={again("skills", "the skills")}>
         {skills.length === 0 ? (
-          <p className="px-3 py-2 text-dim">None: it talks, and nothing else.</p>
+          <p className="px-3 py-2 text-dim">None</p>
         ) : (
           <ul aria-label="Skills" className="divide-y divide-line">
             {skills.map(({ name, description }) => (

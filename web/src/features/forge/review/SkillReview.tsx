@@ -6,7 +6,7 @@ import { Trial } from "./Trial";
 
 const KIND_WORD: Record<SkillRequest["skill_type"], string> = {
   prompt: "Instructions a bot follows",
-  script: "A script that can touch nothing: JSON in, JSON out",
+  script: "A script without any access: JSON in, JSON out",
   local: "A program on this machine, in the sandbox",
 };
 
@@ -30,7 +30,7 @@ export function SkillReview({ session, request, change }: Props) {
             maxLength={64}
             autoComplete="off"
             spellCheck={false}
-            hint="Small letters, digits and hyphens: it is also the name of its folder."
+            hint="Lowercase letters, digits and hyphens. Also the name of its folder."
             disabled={session.skill_name !== null}
             value={request.name}
             onChange={(event) => change({ name: event.target.value })}
@@ -48,7 +48,7 @@ export function SkillReview({ session, request, change }: Props) {
         <div className="p-3">
           <Facts>
             <Fact name="Kind">{KIND_WORD[request.skill_type]}</Fact>
-            <Fact name="It may">
+            <Fact name="Permissions">
               {may.length === 0 ? (
                 <span className="text-dim">touch nothing</span>
               ) : (

@@ -11,7 +11,7 @@ export function Trial({ report }: { report: TrialReport }) {
     <Badge tone="bad">failed</Badge>
   );
   return (
-    <Panel title="Its own test" actions={state}>
+    <Panel title="Self-test" actions={state}>
       {report.cases.length > 0 && (
         <ul aria-label="Cases" className="divide-y divide-line">
           {report.cases.map(({ name, passed, detail }) => (
@@ -37,8 +37,8 @@ export function Trial({ report }: { report: TrialReport }) {
         {report.ran
           ? `Ran in the sandbox (${report.sandbox}), ${formatDuration(report.duration_ms)}.`
           : report.passed
-            ? "Instructions are not executed: they were read and checked."
-            : "It was not run."}
+            ? "Instructions are not executed; they were checked only."
+            : "Not run."}
       </p>
     </Panel>
   );

@@ -42,7 +42,7 @@ export function useReview(session: Interview, tell: (told: readonly Told[]) => v
       }
       const [bot, ...others] = made.bots;
       if (!bot || others.length > 0) return tell([{ type: "read", session: { ...session, made } }]);
-      toast.ok(bot.is_new ? `Made ${bot.bot_name}.` : `Changed ${bot.bot_name}.`);
+      toast.ok(bot.is_new ? `Created ${bot.bot_name}.` : `Changed ${bot.bot_name}.`);
       await navigate({
         to: "/bots/$slug/chat/{-$sessionId}",
         params: { slug: bot.bot_slug, sessionId: undefined },

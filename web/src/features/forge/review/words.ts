@@ -14,6 +14,6 @@ export function createWord(session: Interview, isCreating: boolean): string {
 
 /** What came of it. */
 export function madeWords(session: Interview, { bots }: Pick<Made, "bots">): string {
-  if (bots.length > 1) return "The bots are made";
-  return `The ${session.mode === "skill" ? "skill" : "bot"} is ${isChange(session) ? "changed" : "made"}`;
+  if (bots.length > 1) return "Bots created";
+  return `The ${session.mode === "skill" ? "skill" : "bot"} is ${isChange(session) ? "changed" : "created"}`;
 }

@@ -27,8 +27,8 @@ export function Discard({ sessionId }: { sessionId: string }) {
         open={isAsked}
         onOpenChange={setAsked}
         title="Discard this interview?"
-        description="Its answers are gone then. To go on later, simply leave: it waits among the drafts."
-        action="Discard it"
+        description="Your answers will be deleted. To continue later, just leave; the interview is kept under drafts."
+        action="Discard"
         isBusy={discard.isPending}
         onConfirm={() => discard.mutate()}
       />

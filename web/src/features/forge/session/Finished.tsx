@@ -24,7 +24,7 @@ export function Finished({ session, made, review }: Props) {
       {session.trial && <Trial report={session.trial} />}
       <div className="flex flex-wrap gap-2">
         <Link to="/forge" className={buttonClass("plain")}>
-          <Hammer size={13} aria-hidden /> Make something else
+          <Hammer size={13} aria-hidden /> Create another
         </Link>
         <Button onClick={() => review.showFiles(true)}>
           <FileText size={13} aria-hidden /> Show files
@@ -73,17 +73,17 @@ function Skill({ skill }: { skill: NonNullable<Made["skill"]> }) {
         </div>
         <p className="mono break-all text-xs text-dim">{skill.folder}</p>
         <div>
-          <p className="mb-1 text-xs font-medium text-dim">What next</p>
+          <p className="mb-1 text-xs font-medium text-dim">Next steps</p>
           <ul className="list-disc space-y-1 pl-5 marker:text-faint">
             <li>
-              Give it to a bot: on the bot’s page, <em>Skills</em>.
+              Attach it to a bot: on the bot’s page, <em>Skills</em>.
             </li>
-            <li>Describe a new bot: Forge offers it this skill where it suits.</li>
+            <li>Describe a new bot: Forge suggests this skill when it is useful.</li>
           </ul>
         </div>
         <div className="flex flex-wrap gap-2">
           <Link to="/skills/$name" params={{ name: skill.name }} className={buttonClass("primary")}>
-            <Wrench size={13} aria-hidden /> Open the skill
+            <Wrench size={13} aria-hidden /> Open skill
           </Link>
           <Link to="/bots" className={buttonClass()}>
             <Bot size={13} aria-hidden /> Your bots

@@ -9,10 +9,10 @@ export function Gone({ title }: { title: string }) {
     <Page title={title} crumbs={[{ label: "Forge", to: "/forge" }]}>
       <EmptyState
         title="This interview was discarded"
-        sentence="Somebody deleted it while this page was open."
+        sentence="It was deleted while this page was open."
         action={
           <Link to="/forge" className={buttonClass("primary")}>
-            Begin another
+            Start another
           </Link>
         }
       />

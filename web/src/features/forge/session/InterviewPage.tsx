@@ -45,7 +45,7 @@ export function InterviewPage() {
       actions={
         isOpen && (
           <>
-            <Segmented label="How to answer" value={way} options={WAYS} onChange={setWay} />
+            <Segmented label="View" value={way} options={WAYS} onChange={setWay} />
             <Discard sessionId={session.session_id} />
           </>
         )

@@ -15,7 +15,7 @@ export function SpeakerBar({ session: { spoken_by, cost_micros }, talk, setUp }:
   const switchTo = (wanted: typeof speaker) => talk.switchTo(wanted).catch((error) => toast.error(error));
   return (
     <section
-      aria-label="Who asks"
+      aria-label="Interviewer"
       className="flex min-h-9 shrink-0 flex-wrap items-center gap-x-2 border-b border-line px-4 py-1 text-dim max-sm:px-3"
     >
       <Dot tone={speaker === "model" ? "ok" : "idle"} />

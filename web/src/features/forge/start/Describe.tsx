@@ -61,7 +61,7 @@ export function Describe({ kind, start, isBusy, error }: Props) {
           id={id}
           rows={3}
           maxLength={MAX_CHARACTERS}
-          placeholder={`For instance: ${EXAMPLES[wish.kind][0]}`}
+          placeholder={`For example: ${EXAMPLES[wish.kind][0]}`}
           value={wish.description}
           onChange={(event) => change({ description: event.target.value })}
           onKeyDown={onSend(send)}
@@ -69,7 +69,7 @@ export function Describe({ kind, start, isBusy, error }: Props) {
         />
         <div className="flex flex-wrap items-center gap-2 p-2 pt-0">
           <Segmented
-            label="What to make"
+            label="What to create"
             value={wish.kind}
             options={KIND_OPTIONS}
             onChange={(kind) => change({ kind })}

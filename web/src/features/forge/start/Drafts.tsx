@@ -22,11 +22,11 @@ export function Drafts() {
   useRowKeys(list);
   return (
     <Panel title="Drafts" {...(drafts.data && { count: drafts.data.length })}>
-      {drafts.isPending && <SkeletonRows rows={2} label="Loading the drafts" />}
+      {drafts.isPending && <SkeletonRows rows={2} label="Loading drafts" />}
       {drafts.isLoadingError && <ErrorState error={drafts.error} retry={drafts.refetch} />}
       {drafts.data?.length === 0 && (
         <p className="px-3 py-2 text-dim">
-          Nothing is begun. Every answer is saved here, so an interview can be left at any time.
+          No drafts. Every answer is saved, so you can leave an interview at any time.
         </p>
       )}
       {drafts.data && drafts.data.length > 0 && (
@@ -103,7 +103,7 @@ function Remove({ draft, close }: { draft: InterviewDraft; close: () => void }) 
     mutationFn: () => deleteInterview(draft.session_id),
     onSuccess: async () => {
       close();
-      toast.ok("Deleted the draft.");
+      toast.ok("Draft deleted.");
       await cache.invalidateQueries({ queryKey: draftsQuery.queryKey });
     },
   });
@@ -112,8 +112,8 @@ function Remove({ draft, close }: { draft: InterviewDraft; close: () => void }) 
       open
       onOpenChange={close}
       title="Delete this draft?"
-      description={`“${nameOf(draft)}”: the answers given so far are gone then.`}
-      action="Delete the draft"
+      description={`“${nameOf(draft)}” and its answers will be deleted.`}
+      action="Delete draft"
       isBusy={remove.isPending}
       onConfirm={() => remove.mutate()}
     />

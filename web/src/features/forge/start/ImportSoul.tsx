@@ -23,7 +23,7 @@ export function ImportSoul({ soul, onChange }: { soul: string; onChange: (soul: 
         rows={6}
         maxLength={MAX_CHARACTERS}
         spellCheck={false}
-        hint="Used as it is: Forge asks only for what it does not say."
+        hint="Used as is. Forge only asks for what is missing."
         value={soul}
         onChange={(event) => onChange(event.target.value)}
       />
@@ -40,7 +40,7 @@ export function ImportSoul({ soul, onChange }: { soul: string; onChange: (soul: 
         }}
       />
       <Button onClick={() => field.current?.click()}>
-        <Upload size={13} aria-hidden /> Choose a file
+        <Upload size={13} aria-hidden /> Choose file
       </Button>
     </Disclosure>
   );

@@ -16,7 +16,7 @@ export function Thinking({
   growing: string;
   cancel: () => void;
 }) {
-  useShortcut("escape", { label: "Do not wait", group: "Answers" }, cancel);
+  useShortcut("escape", { label: "Stop waiting", group: "Answers" }, cancel);
   return (
     <div className="space-y-2">
       <div className="flex items-center gap-2 text-dim">

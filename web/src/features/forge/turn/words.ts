@@ -9,7 +9,7 @@ export function questionOf(turn: InterviewTurn): string {
     case "clarify":
       return turn.message;
     case "show_preview":
-      return "This is how it stands. Shall we go on?";
+      return "Here is the current state. Continue?";
     case "ready_to_assemble":
       return turn.config.variants.length > 0
         ? `Ready to create ${turn.config.variants.length} bots.`
@@ -23,15 +23,15 @@ export function questionOf(turn: InterviewTurn): string {
 export function doingOf({ due, mode, spoken_by: { model } }: Interview): string {
   if (due === "write") {
     return mode === "skill"
-      ? "Forge writes the skill and tries it in the sandbox"
-      : "The soul is being written";
+      ? "Forge is writing the skill and testing it in the sandbox"
+      : "Forge is writing the soul";
   }
   return `${model ? shortModel(model) : "The model"} is thinking`;
 }
 
 /** What has just happened, announced to whoever cannot see it. */
 export function wordsOf(session: Interview): string {
-  if (session.made) return "It is made.";
+  if (session.made) return "Done.";
   if (session.due) return `${doingOf(session)}.`;
   return session.turn ? questionOf(session.turn) : "";
 }

@@ -61,7 +61,7 @@ export function Step({ session, turn, talk, setUp }: Props) {
             disabled={talk.isSending}
             onClick={() => talk.confirm(true)}
           >
-            Go on <ArrowRight size={13} aria-hidden /> <Kbd keys="enter" />
+            Continue <ArrowRight size={13} aria-hidden /> <Kbd keys="enter" />
           </Button>
         )}
       </div>

@@ -59,11 +59,11 @@ export function AgentPage({ detail }: { detail: RunDetail }) {
                   turn {view.agent.turn} · {formatMicros(view.agent.costMicros)}
                 </p>
               </header>
-              {phase === "loading" && <SkeletonRows rows={6} label="Loading the transcript" />}
+              {phase === "loading" && <SkeletonRows rows={6} label="Loading transcript" />}
               {phase !== "loading" && shown === "transcript" && (
                 <Transcript task={given.task} view={view.agent} sent={sent} />
               )}
-              {shown === "log" && <LogView lines={view.run.log} label="Log of the run" />}
+              {shown === "log" && <LogView lines={view.run.log} label="Run log" />}
               {activity && <ActivityLine activity={activity} />}
               {activity && (
                 <Composer runId={detail.run.id} onSent={(message) => setSent((all) => [...all, message])} />

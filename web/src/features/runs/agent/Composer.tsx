@@ -29,18 +29,18 @@ export function Composer({ runId, onSent }: { runId: string; onSent: (message: I
     event.preventDefault();
     send();
   };
-  const problem = tell.error && (tell.error instanceof ApiError ? tell.error.message : "It was not sent.");
+  const problem = tell.error && (tell.error instanceof ApiError ? tell.error.message : "Not sent.");
   return (
     <form onSubmit={onSubmit} className="border-t border-line p-2">
       <div className="flex items-end gap-2">
         <label htmlFor={id} className="sr-only">
-          Tell the agent something
+          Message the agent
         </label>
         <textarea
           id={id}
           rows={1}
           maxLength={MAX_CHARACTERS}
-          placeholder="Tell the agent something…"
+          placeholder="Message the agent…"
           value={text}
           aria-describedby={problem ? `${id}-problem` : undefined}
           onChange={(event) => setText(event.target.value)}

@@ -19,10 +19,10 @@ type Props = { view: AgentView; given: AgentGiven; detail: RunDetail; isLoading:
 /** What it has cost, how far it may go, what it has changed. */
 export function Glance({ view, given, detail, isLoading }: Props) {
   return (
-    <aside aria-label="At a glance" className="flex min-h-0 flex-col gap-3 lg:overflow-auto">
+    <aside aria-label="Overview" className="flex min-h-0 flex-col gap-3 lg:overflow-auto">
       <Panel title="So far" className="shrink-0">
         {isLoading ? (
-          <SkeletonRows rows={4} label="Loading what it has cost" />
+          <SkeletonRows rows={4} label="Loading cost" />
         ) : (
           <div className="space-y-3 p-3">
             <Cost view={view} />
@@ -82,14 +82,9 @@ function Context({ share }: { share: number }) {
   return (
     <div>
       <p className="mb-1 flex text-xs text-dim">
-        Of the model's window <span className="mono ml-auto">{percent}%</span>
+        Context window <span className="mono ml-auto">{percent}%</span>
       </p>
-      <ProgressBar
-        done={percent}
-        total={100}
-        label="Of the model's window"
-        tone={share > 0.8 ? "wait" : "run"}
-      />
+      <ProgressBar done={percent} total={100} label="Context window" tone={share > 0.8 ? "wait" : "run"} />
     </div>
   );
 }

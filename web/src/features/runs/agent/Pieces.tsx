@@ -26,7 +26,7 @@ export const PieceView = memo(function PieceView({ piece, isOver }: { piece: Pie
     case "compacted":
       return (
         <Thin>
-          The conversation was shortened: {formatTokens(piece.compacted.tokens_before)} to{" "}
+          The conversation was compacted: {formatTokens(piece.compacted.tokens_before)} to{" "}
           {formatTokens(piece.compacted.tokens_after)} tokens
         </Thin>
       );

@@ -39,14 +39,14 @@ export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isO
       <Verbatim
         label="Input"
         of={id}
-        text={tool.input ? inWords(tool.input) : "These arguments could not be read."}
+        text={tool.input ? inWords(tool.input) : "These arguments are not valid JSON."}
       />
       {used && (
         <Verbatim
           label="Output"
           of={id}
           text={used.text}
-          note={used.detail.truncated ? "shortened: the beginning and the end" : undefined}
+          note={used.detail.truncated ? "truncated: showing the beginning and the end" : undefined}
         />
       )}
       {used?.detail.fetched && used.detail.fetched.length > 0 && (

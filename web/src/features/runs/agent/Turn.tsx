@@ -24,7 +24,7 @@ export const Turn = memo(function Turn({ piece, isOver }: { piece: TurnPiece; is
       {said.thinking.trim() && <Thought id={`${key} thinking`} text={said.thinking} />}
       {said.text.trim() && <Words text={said.text} />}
       {stopped && <p className="py-1 text-wait">{stopped}</p>}
-      {!said.text.trim() && tools.length === 0 && !stopped && <p className="text-faint">An empty answer.</p>}
+      {!said.text.trim() && tools.length === 0 && !stopped && <p className="text-faint">Empty answer.</p>}
       {tools.length > 0 && (
         <ul aria-label={`Tools of turn ${said.turn}`} className="-ml-1.5 space-y-px pt-1">
           {tools.map((tool, index) => (

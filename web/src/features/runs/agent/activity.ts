@@ -23,20 +23,20 @@ const activity = (tone: Tone, text: string, more: Partial<Activity> = {}): Activ
 export function activityOf(run: RunView, agent: AgentView): Activity | null {
   if (run.status !== null && isFinished(run.status)) return null;
   if (run.status === null || run.status === "pending")
-    return activity("idle", "Queued: a worker takes it up soon");
+    return activity("idle", "Queued, waiting for a worker");
   if (run.gates.some((gate) => gate.status === "open")) return activity("wait", "Waiting for your answer");
   const step = run.steps.findLast(({ status }) => status === "running" || status === "retrying");
   if (step && isModelStep(step.name)) return ofModel(step, agent);
   const tools = pendingTools(agent);
   if (tools.length > 0) return ofTools(tools);
   if (agent.draft && !agent.draft.isOver) return writing(agent);
-  return activity("run", agent.started ? "Going on" : "Getting ready", { since: step?.startedAt ?? null });
+  return activity("run", agent.started ? "Continuing" : "Preparing", { since: step?.startedAt ?? null });
 }
 
 function ofModel(step: StepView, agent: AgentView): Activity {
   const attempt = step.attempt > 1 ? `, attempt ${step.attempt}` : "";
   if (step.status === "retrying") {
-    return activity("wait", "The model did not answer; trying again", { hint: step.error?.message ?? null });
+    return activity("wait", "The model did not answer. Retrying…", { hint: step.error?.message ?? null });
   }
   if (agent.draft && !agent.draft.isOver) return { ...writing(agent), since: step.startedAt };
   const hint = step.error ? `Before: ${step.error.message}` : null;

@@ -38,7 +38,7 @@ function used({ data }: EventOf<"agent.tool">): Said {
 }
 
 function compacted({ data }: EventOf<"agent.compacted">): string {
-  return `The conversation was shortened: ${formatTokens(data.tokens_before)} to ${formatTokens(data.tokens_after)} tokens.`;
+  return `The conversation was compacted: ${formatTokens(data.tokens_before)} to ${formatTokens(data.tokens_after)} tokens.`;
 }
 
 function ended({ data: { result } }: EventOf<"agent.ended">): Said {

@@ -7,17 +7,21 @@ export type Usage = EventOf<"agent.turn">["data"]["usage"];
 
 /** Why an agent stopped. Only `done` is an answer; a limit is worth a look, a refusal or a loop is bad. */
 export const END: Record<AgentEnd, { word: string; meaning: string; tone: Tone }> = {
-  done: { word: "done", meaning: "It gave its answer.", tone: "ok" },
-  turns: { word: "out of turns", meaning: "It used all the turns it was given.", tone: "wait" },
-  tokens: { word: "out of tokens", meaning: "It used all the tokens it was given.", tone: "wait" },
-  money: { word: "out of money", meaning: "The budget was used up, and no more was allowed.", tone: "wait" },
-  time: { word: "out of time", meaning: "It used all the time it was given.", tone: "wait" },
-  loop: { word: "stopped in a loop", meaning: "The same call failed again and again.", tone: "bad" },
-  refused: { word: "refused", meaning: "The model declined to go on.", tone: "bad" },
-  stuck: { word: "stuck", meaning: "The model gave empty or cut-off answers in a row.", tone: "bad" },
+  done: { word: "done", meaning: "The agent finished.", tone: "ok" },
+  turns: { word: "out of turns", meaning: "The turn limit was reached.", tone: "wait" },
+  tokens: { word: "out of tokens", meaning: "The token limit was reached.", tone: "wait" },
+  money: { word: "out of money", meaning: "The budget was exhausted and not extended.", tone: "wait" },
+  time: { word: "out of time", meaning: "The time limit was reached.", tone: "wait" },
+  loop: { word: "stopped in a loop", meaning: "The same call kept failing.", tone: "bad" },
+  refused: { word: "refused", meaning: "The model refused to continue.", tone: "bad" },
+  stuck: {
+    word: "stuck",
+    meaning: "The model returned several empty or truncated answers in a row.",
+    tone: "bad",
+  },
   interrupted: {
     word: "interrupted",
-    meaning: "Its process died while the model was writing.",
+    meaning: "The process died while the model was writing.",
     tone: "wait",
   },
 };
@@ -44,7 +48,7 @@ export const STOP: Record<EventOf<"agent.turn">["data"]["stop"], string | null> 
   end: null,
   tools: null,
   paused: null,
-  length: "Cut off: the answer was longer than it may be.",
-  context_full: "Cut off: the conversation no longer fits the model's window.",
-  refused: "The model declined to go on.",
+  length: "Cut off: the answer reached its length limit.",
+  context_full: "Cut off: the conversation exceeds the model's context window.",
+  refused: "The model refused to continue.",
 };

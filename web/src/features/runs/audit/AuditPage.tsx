@@ -63,19 +63,19 @@ export function AuditPage({ detail }: { detail: RunDetail }) {
     >
       <div className="flex min-h-full flex-col gap-3 p-3 max-sm:p-2 lg:h-full">
         {isKnown && <Audited detail={detail} audit={view.audit} status={status} verdict={verdict} />}
-        {view.run.error && <Failure error={view.run.error} title="It could not be audited" />}
+        {view.run.error && <Failure error={view.run.error} title="The audit failed" />}
         {phase === "failed" && <ErrorState error={error} retry={retry} />}
-        {phase === "loading" && <SkeletonRows rows={8} label="Loading the audit" />}
+        {phase === "loading" && <SkeletonRows rows={8} label="Loading audit" />}
         {isKnown && (
           <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(280px,340px)_minmax(0,1fr)] lg:grid-rows-[minmax(320px,1fr)]">
             <CheckList
               rows={rows}
-              instead={isOver ? "None was run." : doing(view).title}
+              instead={isOver ? "No checks ran." : doing(view).title}
               chosen={filter.check}
               choose={(check) => change({ check })}
             />
             <section
-              aria-label="What it found"
+              aria-label="Results"
               className="flex h-[calc(100dvh-60px)] min-h-80 flex-col rounded-lg border border-line bg-surface lg:h-auto"
             >
               <Report
@@ -87,7 +87,7 @@ export function AuditPage({ detail }: { detail: RunDetail }) {
                 isHidden={shown === "log"}
                 choice={<Segmented label="Show" value={shown} options={SHOWN} onChange={setShown} />}
               />
-              {shown === "log" && <LogView lines={view.run.log} label="Log of the run" />}
+              {shown === "log" && <LogView lines={view.run.log} label="Run log" />}
             </section>
           </div>
         )}

@@ -20,7 +20,7 @@ export function Audited({ detail, audit, status, verdict }: Props) {
   const part = partOf(asked);
   const problem = audit.recorded?.problem;
   return (
-    <section aria-label="What was audited" className="rounded-lg border border-line bg-surface">
+    <section aria-label="Audited" className="rounded-lg border border-line bg-surface">
       <div className="flex flex-wrap items-start gap-x-8 gap-y-3 p-3">
         <div className="flex items-center gap-3">
           <LargeVerdict verdict={verdict} status={status} />
@@ -35,7 +35,7 @@ export function Audited({ detail, audit, status, verdict }: Props) {
       </div>
       {problem && (
         <p role="status" className="wash-wait rounded-b-lg border-t px-3 py-2 break-words">
-          <span className="mr-2 font-medium text-wait">No entry in the ledger</span>
+          <span className="mr-2 font-medium text-wait">No ledger entry</span>
           <InlineText text={problem} />
         </p>
       )}
@@ -72,12 +72,12 @@ function State({ asked, audit: { summary, recorded } }: { asked: Asked; audit: A
     <>
       <Item name="Branch">{branch ? <span className="mono break-all">{branch}</span> : "none"}</Item>
       <Item name="HEAD">{head ? <Id of={head} what="HEAD" /> : "no commit yet"}</Item>
-      <Item name="Base">{base ? <Id of={base} what="the base" /> : "nothing: everything is new"}</Item>
+      <Item name="Base">{base ? <Id of={base} what="the base" /> : "none (everything is new)"}</Item>
       <Item name="Tree">
         <Id of={tree} what="the tree" />
       </Item>
       <Item name="Changed">{count(changed, "file")}</Item>
-      <Item name="The checks took">{formatDuration(took)}</Item>
+      <Item name="Check duration">{formatDuration(took)}</Item>
       {recorded?.entry && <Item name="Ledger">entry {recorded.entry}</Item>}
     </>
   );

@@ -21,7 +21,7 @@ export function FindingFilter({ filter, codes, change }: Props) {
   return (
     <search className="flex min-w-0 flex-1 flex-wrap items-center gap-2 max-sm:order-3 max-sm:basis-full">
       <SearchField
-        label="Filter the findings"
+        label="Filter findings"
         group="Audit"
         placeholder="Filter…"
         clearLabel="Clear the filter"

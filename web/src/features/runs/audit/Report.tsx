@@ -53,7 +53,8 @@ const said = (shown: number, all: number): string => (shown === all ? `${all}` :
 type NothingProps = { chosen: CheckRow | undefined; hasSome: boolean } & Pick<Props, "isOver" | "view">;
 
 function Nothing({ chosen, hasSome, isOver, view }: NothingProps) {
-  if (hasSome) return <EmptyState title="No finding fits" sentence="Type less, or choose another check." />;
+  if (hasSome)
+    return <EmptyState title="No findings match" sentence="Shorten the filter or choose another check." />;
   if (chosen?.state === "ended") {
     const { code, name, result, detail } = chosen.check.result;
     return <EmptyState title={`${code} ${name}: ${result}`} sentence={<InlineText text={detail} />} />;

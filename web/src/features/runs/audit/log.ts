@@ -18,7 +18,7 @@ export function sayOfAudit(event: EventFor<"audit">): { text: string; tone: Tone
     case "audit.recorded": {
       const { entry, problem } = event.data;
       return problem
-        ? { text: `No entry in the ledger: ${problem}`, tone: "wait" }
+        ? { text: `No ledger entry: ${problem}`, tone: "wait" }
         : { text: `Entry ${entry} of the ledger.`, tone: "idle" };
     }
   }

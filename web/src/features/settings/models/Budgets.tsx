@@ -13,9 +13,9 @@ import { setBudget, useChange } from "./models";
 
 const MICROS = 1_000_000;
 const WORDS: Record<ModelBudget["budget"], { title: string; note: string }> = {
-  run: { title: "One run", note: "At this a run stops and asks you." },
-  day: { title: "Your day", note: "Begins at midnight UTC." },
-  server: { title: "Everybody’s day", note: "Set where the server runs: FORGE_BUDGET_SERVER_USD." },
+  run: { title: "Run limit", note: "A run that reaches it stops and asks you." },
+  day: { title: "Your daily limit", note: "Resets at midnight UTC." },
+  server: { title: "Server daily limit", note: "Set on the server with FORGE_BUDGET_SERVER_USD." },
 };
 
 export function Budgets({ models }: { models: Models }) {
@@ -101,7 +101,7 @@ type FormProps = { budget: "run" | "day"; limit: number; close: () => void };
 
 function BudgetForm({ budget, limit, close }: FormProps) {
   const [text, setText] = useState(String(limit));
-  const save = useChange(setBudget, { done: "Saved the budget.", after: close });
+  const save = useChange(setBudget, { done: "Budget saved.", after: close });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save.mutate({ budget, usd: Number(text) });
@@ -110,14 +110,14 @@ function BudgetForm({ budget, limit, close }: FormProps) {
     <Modal open onOpenChange={close} title={`Budget: ${WORDS[budget].title.toLowerCase()}`}>
       <form onSubmit={submit} className="mt-4 space-y-4">
         <Field
-          label="At most, in dollars"
+          label="Limit in dollars"
           type="number"
           min={0}
           max={1_000_000}
           step="any"
           required
           mono
-          hint="A call that could cost more than what is left is not made."
+          hint="A call that could exceed the remaining budget is refused."
           value={text}
           onChange={(event) => setText(event.target.value)}
         />

@@ -28,12 +28,12 @@ export function Calls() {
   const loaded = calls.data?.pages.flatMap((page) => page.items);
   return (
     <Panel title="Recent calls">
-      {calls.isPending && <SkeletonRows rows={3} label="Loading the calls" />}
+      {calls.isPending && <SkeletonRows rows={3} label="Loading calls" />}
       {calls.isLoadingError && <ErrorState error={calls.error} retry={calls.refetch} />}
       {loaded?.length === 0 && (
         <EmptyState
           title="No calls yet"
-          sentence="Every request to a model will be here, with its tokens and what it cost."
+          sentence="Every model request appears here with its tokens and cost."
         />
       )}
       {loaded && loaded.length > 0 && (

@@ -18,7 +18,7 @@ type Props = { role: ModelRole; models: Models; suggestions: string; close: () =
 export function ChainForm({ role, models, suggestions, close }: Props) {
   const [chain, setModels] = useState<readonly string[]>(role.chain);
   const [isPricing, setPricing] = useState(false);
-  const done = { done: `Saved the models of the ${role.role}.`, after: close };
+  const done = { done: `Saved the models for ${role.role}.`, after: close };
   const save = useChange(setChain, done);
   const reset = useChange(resetChain, done);
   const given = chain.map((model) => model.trim());
@@ -36,8 +36,8 @@ export function ChainForm({ role, models, suggestions, close }: Props) {
     <Modal
       open
       onOpenChange={close}
-      title={`Models of the ${role.role}`}
-      description="As provider:model. The next one is asked only when the provider before it is down."
+      title={`Models for ${role.role}`}
+      description="Written as provider:model. A fallback is used only when the provider before it is unavailable."
     >
       <form onSubmit={submit} className="mt-4 space-y-3">
         {chain.map((model, index) => (
@@ -60,14 +60,14 @@ export function ChainForm({ role, models, suggestions, close }: Props) {
           </Button>
         )}
         <Refusal error={save.error ?? reset.error} />
-        {unpriced && <Button onClick={() => setPricing(true)}>Say what {unpriced} costs</Button>}
+        {unpriced && <Button onClick={() => setPricing(true)}>Set a price for {unpriced}</Button>}
         <FormActions
           close={close}
           isReady={given.every(Boolean) && !isBusy}
           instead={
             role.source === "account" && (
               <Button look="ghost" disabled={isBusy} onClick={() => reset.mutate(role.role)}>
-                Back to the default
+                Reset to default
               </Button>
             )
           }

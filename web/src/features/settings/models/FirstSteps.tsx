@@ -10,23 +10,23 @@ export function FirstSteps({ providers }: { providers: readonly ModelProvider[] 
   const [isSetting, setSetting] = useState(false);
   const anthropic = providers.find(({ name, has_key }) => name === "anthropic" && !has_key);
   return (
-    <Panel title="No model can be called yet" tone="wait">
+    <Panel title="No model is configured" tone="wait">
       <ul className="list-disc space-y-2 p-3 pl-7">
         {anthropic && (
           <li>
-            Forge uses Anthropic’s models unless you choose others.{" "}
+            Forge uses Anthropic models by default.{" "}
             <Button className="ml-1 align-middle" onClick={() => setSetting(true)}>
-              <KeyRound size={13} aria-hidden /> Set the Anthropic key
+              <KeyRound size={13} aria-hidden /> Set Anthropic key
             </Button>
           </li>
         )}
         <li>
-          Your own models: add Ollama, vLLM or llama.cpp below as a provider by its address, such as{" "}
-          <code className="mono">http://127.0.0.1:11434/v1</code>, and choose its models for the roles.
+          For local models, add Ollama, vLLM or llama.cpp below as a provider, for example{" "}
+          <code className="mono">http://127.0.0.1:11434/v1</code>, then choose its models for the roles.
         </li>
         <li>
-          Only looking around: <code className="mono">forge models serve</code> starts a model server that
-          answers from a script and says how to use it. Nothing leaves your machine, and nothing is paid.
+          Just exploring? <code className="mono">forge models serve</code> starts a scripted model server and
+          prints how to use it. Nothing leaves your machine and nothing is charged.
         </li>
       </ul>
       {isSetting && anthropic && <KeyForm provider={anthropic} close={() => setSetting(false)} />}

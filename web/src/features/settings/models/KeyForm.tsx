@@ -7,15 +7,15 @@ import { useChange } from "./models";
 /** The key of a provider, into the vault. */
 export function KeyForm({ provider, close }: { provider: ModelProvider; close: () => void }) {
   const keep = (value: string) => putSecret({ name: provider.key_name ?? "", scope: "", value });
-  const save = useChange(keep, { done: `Saved the key of ${provider.name}.`, after: close });
+  const save = useChange(keep, { done: `Saved the key for ${provider.name}.`, after: close });
   return (
     <Modal
       open
       onOpenChange={close}
-      title={`Key of ${provider.name}`}
+      title={`Key for ${provider.name}`}
       description={
         <>
-          Kept encrypted as the secret <code className="mono">{provider.key_name}</code>, and never shown
+          Stored encrypted as the secret <code className="mono">{provider.key_name}</code> and never shown
           again.
         </>
       }

@@ -11,7 +11,7 @@ import { Roles } from "./Roles";
 
 export function ModelsPage() {
   const models = useQuery(modelsQuery);
-  if (models.isPending) return <SkeletonRows rows={8} label="Loading the models" />;
+  if (models.isPending) return <SkeletonRows rows={8} label="Loading models" />;
   if (models.isLoadingError) return <ErrorState error={models.error} retry={models.refetch} />;
   const view = models.data;
   return (

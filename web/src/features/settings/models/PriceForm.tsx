@@ -27,7 +27,7 @@ export function PriceForm({ model, price, suggestions, close, onSaved }: Props) 
   const [name, setName] = useState(model);
   const [texts, setTexts] = useState<Record<string, string>>(() => toTexts(price));
   const save = useChange(setPrice, {
-    done: `Saved the price of ${name.trim()}.`,
+    done: `Saved the price for ${name.trim()}.`,
     after: () => {
       close();
       onSaved?.();
@@ -49,8 +49,8 @@ export function PriceForm({ model, price, suggestions, close, onSaved }: Props) 
     <Modal
       open
       onOpenChange={close}
-      title={model ? `Price of ${model}` : "Set a price"}
-      description="Dollars for a million tokens. A model on your own machine costs 0."
+      title={model ? `Price for ${model}` : "Set a price"}
+      description="Dollars per million tokens. A local model costs 0."
     >
       <form onSubmit={submit} className="mt-4 space-y-4">
         {!model && (

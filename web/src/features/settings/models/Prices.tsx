@@ -14,7 +14,7 @@ import { Suggestions } from "./Suggestions";
 export function Prices({ models }: { models: Models }) {
   const [editing, setEditing] = useState<string | null>(null);
   const suggestions = useId();
-  const remove = useChange(removePrice, { done: "Removed your price." });
+  const remove = useChange(removePrice, { done: "Price removed." });
   const found = Object.entries(models.prices);
   const price = editing ? models.prices[editing] : undefined;
   const add = (
@@ -27,8 +27,8 @@ export function Prices({ models }: { models: Models }) {
       <Suggestions id={suggestions} models={models.known} />
       {found.length === 0 ? (
         <EmptyState
-          title="None of your own"
-          sentence="The prices of Anthropic’s and OpenAI’s models are known. Say those of others, or what you really pay."
+          title="No custom prices"
+          sentence="Anthropic and OpenAI prices are built in. Add prices for other models, or override them."
           action={add}
         />
       ) : (

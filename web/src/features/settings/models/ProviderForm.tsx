@@ -33,7 +33,7 @@ export function ProviderForm({ provider, close }: { provider: ModelProvider | nu
       open
       onOpenChange={close}
       title={provider ? `Change ${provider.name}` : "Add a provider"}
-      description="A place models are called at: your own machine, a gateway, a company."
+      description="A model API: a local server, a gateway or a vendor."
     >
       <form onSubmit={submit} className="mt-4 space-y-4">
         {!provider && (
@@ -43,7 +43,7 @@ export function ProviderForm({ provider, close }: { provider: ModelProvider | nu
             required
             maxLength={32}
             placeholder="local"
-            hint="Comes before the model: local:qwen3:8b."
+            hint="The prefix of model names, as in local:qwen3:8b."
             value={name}
             onChange={(event) => setName(event.target.value)}
             error={errorAt("name")}
@@ -51,9 +51,9 @@ export function ProviderForm({ provider, close }: { provider: ModelProvider | nu
         )}
         {!provider?.built_in && (
           <div>
-            <p className="mb-1 text-xs font-medium text-dim">It speaks this API</p>
-            <Segmented label="It speaks this API" value={kind} options={KINDS} onChange={setKind} />
-            <p className="mt-1 text-xs text-dim">Ollama, vLLM and llama.cpp speak OpenAI’s.</p>
+            <p className="mb-1 text-xs font-medium text-dim">API</p>
+            <Segmented label="API" value={kind} options={KINDS} onChange={setKind} />
+            <p className="mt-1 text-xs text-dim">Ollama, vLLM and llama.cpp use the OpenAI API.</p>
           </div>
         )}
         <Field
@@ -62,17 +62,17 @@ export function ProviderForm({ provider, close }: { provider: ModelProvider | nu
           required={!provider?.built_in}
           maxLength={500}
           placeholder={kind === "openai" ? "http://127.0.0.1:11434/v1" : "http://127.0.0.1:8010"}
-          hint={provider?.built_in ? "Empty for its own." : undefined}
+          hint={provider?.built_in ? "Leave empty for the default." : undefined}
           value={url}
           onChange={(event) => setUrl(event.target.value)}
           error={errorAt("base_url")}
         />
         <Field
-          label="Secret with its key"
+          label="Secret that holds the key"
           {...text}
           maxLength={128}
           placeholder="LOCAL_KEY"
-          hint="The name of it. Empty when it wants no key."
+          hint="Name of the secret. Leave empty if no key is needed."
           value={key}
           onChange={(event) => setKey(event.target.value)}
           error={errorAt("key_name")}

@@ -80,7 +80,7 @@ function ProviderRow({ provider, onOpen }: RowProps) {
   const { name, kind, base_url, key_name, built_in } = provider;
   const secret = useQuery(secretsQuery).data?.find((found) => found.name === key_name);
   const isOutside = secret?.source === "environment";
-  const done = built_in ? `${name} is as it came.` : `Removed ${name}.`;
+  const done = built_in ? `Reset ${name}.` : `Removed ${name}.`;
   const remove = useChange(removeProvider, { done });
   const isChanged = !built_in || base_url !== null;
   return (

@@ -37,7 +37,7 @@ export function TestDialog({ model, isCertain, suggestions, close }: Props) {
       open
       onOpenChange={close}
       title="Test a model"
-      description="A real call that asks for one word. It costs a little, and counts."
+      description="Makes a real call that asks for one word. It has a small cost."
     >
       <form onSubmit={submit} className="mt-4 space-y-4">
         <Field
@@ -61,7 +61,7 @@ export function TestDialog({ model, isCertain, suggestions, close }: Props) {
           }
         />
         <div role="status">
-          {test.isPending && <p className="appear-late text-dim">Waiting for its answer…</p>}
+          {test.isPending && <p className="appear-late text-dim">Waiting for the answer…</p>}
           {test.data && !test.isPending && <Outcome trial={test.data} />}
         </div>
         {!test.isPending && <Refusal error={test.error} />}
@@ -77,8 +77,8 @@ function Outcome({ trial }: { trial: Trial }) {
       <Fact name="Works">
         <span className="text-ok">yes</span>
       </Fact>
-      <Fact name="It said">
-        <span className="break-words">{trial.answer || "nothing, but it answered"}</span>
+      <Fact name="Answer">
+        <span className="break-words">{trial.answer || "empty"}</span>
       </Fact>
       <Fact name="Took">
         <span className="mono">{formatDuration(trial.latency_ms)}</span>

@@ -11,7 +11,7 @@ type Props = { isPending: boolean; begin: (wish: SkillFrame) => void };
 const PROMPT: Kind = {
   kind: "prompt",
   title: "Instructions",
-  meaning: "Words a bot follows when the task fits.",
+  meaning: "Instructions a bot follows when the task matches.",
 };
 const KINDS: Kind[] = [
   PROMPT,
@@ -19,19 +19,19 @@ const KINDS: Kind[] = [
     kind: "script",
     language: "js",
     title: "Script in JavaScript",
-    meaning: "JSON in, JSON out, where it can touch nothing that is not granted.",
+    meaning: "JSON in, JSON out, with access only to what is granted.",
   },
   {
     kind: "script",
     language: "py",
     title: "Script in Python",
-    meaning: "The same, in Python. Nothing is to be installed.",
+    meaning: "The same in Python. Nothing to install.",
   },
   {
     kind: "local",
     language: "py",
     title: "Program",
-    meaning: "A Python program of this machine, in the sandbox. It has to be granted before it runs.",
+    meaning: "A Python program on this machine, run in the sandbox. Requires a grant before it runs.",
   },
 ];
 
@@ -50,9 +50,9 @@ export function Begin({ isPending, begin }: Props) {
   return (
     <form onSubmit={submit} className="mx-auto max-w-[640px] space-y-4 p-4 sm:py-8">
       <p className="text-dim">
-        Nothing is saved before you say so. Would you rather talk about it?{" "}
+        Nothing is saved until you choose to. Prefer a conversation?{" "}
         <Link to="/forge" search={{ mode: "skill" }} className="text-ink underline underline-offset-2">
-          Forge asks a few questions
+          Let Forge ask a few questions
         </Link>{" "}
         and writes it for you.
       </p>
@@ -65,25 +65,25 @@ export function Begin({ isPending, begin }: Props) {
         autoComplete="off"
         spellCheck={false}
         placeholder="release-notes"
-        hint="Small letters, digits and hyphens: it is also the name of its folder."
+        hint="Lowercase letters, digits and hyphens. Also the name of its folder."
         error={name && mistake}
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
       <TextArea
-        label="What it does, and when to use it"
+        label="What it does and when to use it"
         rows={2}
         required
         maxLength={1024}
-        placeholder="Writes release notes from a list of commits. Use when somebody asks what is new in a version."
-        hint="Bots read this to decide whether the skill fits what they are asked."
+        placeholder="Writes release notes from a list of commits. Use when asked what is new in a version."
+        hint="Bots read this to decide when to use the skill."
         value={description}
         onChange={(event) => setDescription(event.target.value)}
       />
       <Kinds value={chosen} onChange={setChosen} />
       <div className="flex justify-end">
         <Button look="primary" type="submit" disabled={!isReady}>
-          Begin writing
+          Continue
         </Button>
       </div>
     </form>
@@ -94,7 +94,7 @@ function Kinds({ value, onChange }: { value: Kind; onChange: (kind: Kind) => voi
   const name = useId();
   return (
     <fieldset>
-      <legend className="mb-1 text-xs font-medium text-dim">It begins as</legend>
+      <legend className="mb-1 text-xs font-medium text-dim">Starting content</legend>
       <div className="grid gap-2 sm:grid-cols-2">
         {KINDS.map((kind) => (
           <label

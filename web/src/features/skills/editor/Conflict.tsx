@@ -19,8 +19,8 @@ export function Conflict({ name, mine, theirs, isBusy, ways }: Props) {
       open
       wide
       onOpenChange={ways.keepEditing}
-      title={`${name} was changed meanwhile`}
-      description="What you wrote is not saved yet, and nothing of it is lost. Choose what the folder should have."
+      title={`${name} was changed by someone else`}
+      description="Your changes are unsaved but not lost. Choose which version to keep."
     >
       <div className="mt-3 space-y-3">
         <ul aria-label="Files that differ" className="divide-y divide-line rounded-md border border-line">
@@ -29,7 +29,7 @@ export function Conflict({ name, mine, theirs, isBusy, ways }: Props) {
               <span className="mono min-w-0 break-all">{path}</span>
               <span className="ml-auto text-dim">
                 {whose(byMe.has(path), byThem.has(path))}
-                {!(path in theirs) && ", gone from the folder"}
+                {!(path in theirs) && ", deleted from the folder"}
                 {!(path in mine.texts) && ", not in yours"}
               </span>
             </li>

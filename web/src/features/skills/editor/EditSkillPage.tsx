@@ -15,11 +15,7 @@ export function EditSkillPage() {
   if (folder) return <OpenedSkill folder={folder} />;
   return (
     <Page title={`Edit ${name}`} titleTo={`/skills/${name}`} crumbs={CRUMBS}>
-      {error ? (
-        <ErrorState error={error} retry={retry} />
-      ) : (
-        <SkeletonRows rows={8} label="Loading the files" />
-      )}
+      {error ? <ErrorState error={error} retry={retry} /> : <SkeletonRows rows={8} label="Loading files" />}
     </Page>
   );
 }

@@ -54,7 +54,7 @@ export function FileList({ draft, others, opened, open, add, rename, remove }: P
             </button>
             {path !== MAIN && path === opened && (
               <Menu
-                label={`More about ${path}`}
+                label={`Actions for ${path}`}
                 groups={[
                   [{ label: "Rename", icon: Pencil, run: () => setAsking({ what: "rename", path }) }],
                   [
@@ -73,7 +73,7 @@ export function FileList({ draft, others, opened, open, add, rename, remove }: P
         {others.map((path) => (
           <li
             key={path}
-            title={`${path}: no text, it stays as it is`}
+            title={`${path}: binary, kept unchanged`}
             className="flex h-7 items-center gap-1.5 px-2 text-faint"
           >
             <FileText size={13} strokeWidth={1.75} aria-hidden className="shrink-0" />
@@ -94,8 +94,8 @@ export function FileList({ draft, others, opened, open, add, rename, remove }: P
           open
           onOpenChange={close}
           title={`Remove ${asking.path}?`}
-          description="It is gone from the page now, and from the folder when you save."
-          action="Remove the file"
+          description="It is removed here now, and from the folder when you save."
+          action="Remove file"
           onConfirm={() => {
             remove(asking.path);
             close();

@@ -63,7 +63,7 @@ function Meanwhile({ name, compare }: { name: string; compare: () => void }) {
   return (
     <div role="status" className="wash-wait flex flex-wrap items-center gap-2 rounded-md border px-3 py-1.5">
       <p className="min-w-0 flex-1 basis-52">
-        {name} was changed while you were writing. What you wrote is still here, and not saved.
+        {name} was changed while you were editing. Your changes are still here but not saved.
       </p>
       <Button onClick={compare}>Choose</Button>
     </div>

@@ -41,7 +41,7 @@ export function PathForm({ taken, from, done, close }: Props) {
           autoComplete="off"
           spellCheck={false}
           placeholder="references/style.md"
-          hint="Slashes make folders. Tests are tests/name.json."
+          hint="Use slashes for folders. Tests are tests/name.json."
           error={mistake}
           value={path}
           onChange={(event) => setPath(event.target.value)}

@@ -37,7 +37,7 @@ export function SkillEditor({ name, draft, setDraft, saving, others = NONE, noti
   const save = () => {
     if (dirty && !saving.isPending) saving.save();
   };
-  useShortcut("mod+s", { label: "Save the skill", group: "Skill" }, save);
+  useShortcut("mod+s", { label: "Save skill", group: "Skill" }, save);
   const path = opened.path in draft.texts ? opened.path : MAIN;
   const open = (next: string, line?: number) => setOpened({ path: next, line });
   return (
@@ -93,7 +93,7 @@ export function SkillEditor({ name, draft, setDraft, saving, others = NONE, noti
           {isTrying && <TryPanel name={name} texts={draft.texts} kind={validation.kind} />}
         </div>
       </div>
-      <AskBeforeLeaving when={dirty} what={`What you wrote in ${name}`} />
+      <AskBeforeLeaving when={dirty} what={`Unsaved changes in ${name}`} />
     </Page>
   );
 }

@@ -22,13 +22,13 @@ export function TryPanel({ name, texts, kind }: Props) {
       {kind === "prompt" && (
         <p className="p-3 text-dim">
           Instructions are followed by a bot, so there is nothing to execute here. Save the skill and run it
-          from its page, or give it to a bot.
+          from its page, or attach it to a bot.
         </p>
       )}
       {kind === "local" && (
         <p className="p-3 text-dim">
-          A program of this machine runs only when it is saved and granted. Save it, review what it asks for,
-          and run it from its page.
+          A program runs only when it is saved and granted. Save it, review what it requests, and run it from
+          its page.
         </p>
       )}
       {(kind === "script" || kind === null) && <Trial name={name} texts={texts} />}
@@ -43,7 +43,7 @@ function Trial({ name, texts }: Pick<Props, "name" | "texts">) {
   const run = () => {
     if (input && !attempt.isPending) attempt.mutate({ name, files: { ...texts }, input });
   };
-  useShortcut("mod+enter", { label: "Run what is on the page", group: "Skill" }, run);
+  useShortcut("mod+enter", { label: "Run the unsaved version", group: "Skill" }, run);
   return (
     <div className="space-y-3 p-3">
       <form
@@ -58,7 +58,7 @@ function Trial({ name, texts }: Pick<Props, "name" | "texts">) {
           mono
           rows={5}
           spellCheck={false}
-          hint="An object, as JSON."
+          hint="A JSON object."
           error={problem}
           value={text}
           onChange={(event) => setText(event.target.value)}
@@ -70,8 +70,7 @@ function Trial({ name, texts }: Pick<Props, "name" | "texts">) {
       <Refusal error={attempt.error} />
       {attempt.data && <RunResult ran={attempt.data} />}
       <p className="text-xs text-dim">
-        It runs as an untrusted skill, with nothing granted: it may write to the log, and what it keeps is
-        forgotten.
+        Runs as an untrusted skill without grants: it can log, and stored values are discarded.
       </p>
     </div>
   );

@@ -50,8 +50,8 @@ const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** Why a skill, and so its folder, cannot be called that; null when it can. */
 export function wrongName(name: string): string | null {
-  if (name.length > 64) return "A name has 64 characters at most.";
-  return NAME.test(name) ? null : "Small letters, digits and single hyphens between them.";
+  if (name.length > 64) return "Names can have at most 64 characters.";
+  return NAME.test(name) ? null : "Lowercase letters and digits, separated by single hyphens.";
 }
 
 const LONGEST = 300;
@@ -59,16 +59,16 @@ const LONGEST = 300;
 /** Why a file cannot be called that; null when it can. */
 export function wrongPath(path: string, taken: readonly string[]): string | null {
   const parts = path.split("/");
-  if (path.length > LONGEST) return `A path has ${LONGEST} characters at most.`;
+  if (path.length > LONGEST) return `Paths can have at most ${LONGEST} characters.`;
   if (taken.some((other) => other.toLowerCase() === path.toLowerCase()))
-    return "There is a file with this name.";
-  if (taken.some((other) => other.startsWith(`${path}/`))) return "That is a folder already.";
-  if (taken.some((other) => path.startsWith(`${other}/`))) return "One of these folders is a file already.";
+    return "A file with this name already exists.";
+  if (taken.some((other) => other.startsWith(`${path}/`))) return "A folder with this name already exists.";
+  if (taken.some((other) => path.startsWith(`${other}/`))) return "One of these folders is a file.";
   if (
     /[\\:*?"<>|]/.test(path) ||
     parts.some((part) => part !== part.trim() || part === "" || /^\.+$/.test(part))
   ) {
-    return "Write it like notes.md or references/style.md: names, with slashes between.";
+    return "Use names separated by slashes, like notes.md or references/style.md.";
   }
   return null;
 }

@@ -60,6 +60,6 @@ const isChanged = (error: unknown): boolean => error instanceof ApiError && erro
 function leftAfter({ state, asks }: SkillDetail, wasGranted: boolean): string | null {
   if (asks.length === 0 || state !== "review") return null;
   return wasGranted
-    ? "The skill is another now, so what you granted no longer counts. Review it, and grant it again."
-    : "It asks for what nobody has granted yet.";
+    ? "The skill changed, so its grants no longer apply. Review and grant it again."
+    : "It requests capabilities that are not granted yet.";
 }

@@ -17,7 +17,7 @@ type Props = {
 /** All a skill asks for, one by one: what it means, what could go wrong, and how far it would go. */
 export function AskList({ asks, choice, onChange, disabled = false, renderState }: Props) {
   return (
-    <ul aria-label="What it asks for" className="divide-y divide-line">
+    <ul aria-label="Requested capabilities" className="divide-y divide-line">
       {asks.map((ask) => (
         <li key={ask.capability} className="px-3 py-2">
           <Ask
@@ -88,7 +88,7 @@ function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
             <p className="flex items-baseline gap-1.5 text-xs text-dim">
               <CornerDownRight size={12} aria-hidden className="shrink-0 translate-y-px text-faint" />
               <span>
-                Asked for by <span className="mono">{ask.from_parent}</span>, which it builds on.
+                Requested by <span className="mono">{ask.from_parent}</span>, which it extends.
               </span>
             </p>
           )}
@@ -99,7 +99,7 @@ function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
               reach={reach}
               values={scope[reach]}
               disabled={disabled}
-              {...(isEmptied(ask, scope) && { empty: `Without a ${REACHES[reach].one} it is not granted.` })}
+              {...(isEmptied(ask, scope) && { empty: `Not granted without a ${REACHES[reach].one}.` })}
               onChange={(values) => onScope({ ...scope, [reach]: values })}
             />
             <Missing
@@ -127,7 +127,7 @@ function Missing({ values, disabled, onAdd }: MissingProps) {
   return (
     <p className="flex flex-wrap items-center gap-x-2 text-xs text-dim">
       <span>
-        It also asks for <span className="mono break-all">{values.join(", ")}</span>.
+        It also requests <span className="mono break-all">{values.join(", ")}</span>.
       </span>
       <button
         type="button"

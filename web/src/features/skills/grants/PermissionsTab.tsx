@@ -29,8 +29,8 @@ export function PermissionsTab() {
     <div className="mx-auto max-w-[860px] space-y-3 p-4 max-sm:p-2">
       {!mayGrant && (
         <p role="note" className="rounded-md border border-line px-3 py-2 text-dim">
-          Granting and setting the tier takes the scope <span className="mono">admin</span>, which you do not
-          have. Revoking does not.
+          Granting and changing the tier requires the scope <span className="mono">admin</span>, which you do
+          not have. Revoking does not require it.
         </p>
       )}
       {/* Another folder is another skill: what was being chosen was chosen for the one before. */}
@@ -54,13 +54,13 @@ function Grants({ skill, mayGrant }: Props) {
       cache.setQueryData(skillQuery(name).queryKey, now);
       refreshSkill(cache, { skill: name, part: "grants" });
       setDraft(null);
-      toast.ok(`Saved what ${name} may do.`);
+      toast.ok(`Saved the permissions of ${name}.`);
     },
     onError: (error) => {
       if (error instanceof ApiError && error.status === 409) {
         toast.error({
-          message: `${name} was edited while you looked at it. Nothing was granted.`,
-          hint: "This is what it asks for now: look at it again.",
+          message: `${name} was edited while you were reviewing it. Nothing was granted.`,
+          hint: "Review the updated requests.",
         });
         refreshSkill(cache, { skill: name, part: "skill" });
       }
@@ -68,10 +68,10 @@ function Grants({ skill, mayGrant }: Props) {
   });
   if (asks.length === 0) {
     return (
-      <Panel title="What it may do">
+      <Panel title="Permissions">
         <EmptyState
-          title="It asks for nothing"
-          sentence="It can compute and write to its log; files, network, secrets and programs are out of its reach."
+          title="No capabilities requested"
+          sentence="It can compute and write to its log. It has no access to files, network, secrets or programs."
         />
       </Panel>
     );
@@ -80,7 +80,7 @@ function Grants({ skill, mayGrant }: Props) {
   const most = grantable(asks).length;
   const hasChanges = isChanged(skill, choice);
   return (
-    <Panel title="What it may do" count={asks.length}>
+    <Panel title="Permissions" count={asks.length}>
       {skill.state === "review" && <ReviewNote skill={skill} />}
       <AskList
         asks={asks}
@@ -128,11 +128,11 @@ function ReviewNote({ skill }: { skill: SkillDetail }) {
     <div role="note" className="wash-wait flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3 py-2">
       <p className="min-w-0 flex-1">
         {isEdited(skill)
-          ? "It was edited since it was granted something, so that no longer counts. Look at what it does now, then grant it again."
-          : (skill.problem ?? "It asks for what nobody granted yet.")}
+          ? "It was edited since the last grant, so the grants no longer apply. Review it and grant again."
+          : (skill.problem ?? "It requests capabilities that are not granted yet.")}
       </p>
       <Link to="/skills/$name/source" params={{ name: skill.name }} className={buttonClass()}>
-        Look at the source
+        View source
       </Link>
     </div>
   );
@@ -150,7 +150,7 @@ function GrantState({ skill, ask: { capability }, onRevoked }: GrantStateProps) 
       cache.setQueryData(skillQuery(name).queryKey, now);
       refreshSkill(cache, { skill: name, part: "grants" });
       onRevoked();
-      toast.ok(`Revoked ${capability}. It counts from the next call on.`);
+      toast.ok(`Revoked ${capability}, effective from the next call.`);
     },
   });
   const { grant, counts } = standingOf(skill, capability);
@@ -186,16 +186,14 @@ function Tier({ skill, mayGrant }: Props) {
     },
   });
   return (
-    <Panel title="How far it is trusted">
+    <Panel title="Trust tier">
       <div className="space-y-2 p-3">
         <TierField
           value={change.variables && change.isPending ? change.variables.tier : tier}
           disabled={!mayGrant || change.isPending}
           onChange={(chosen) => change.mutate({ name, tier: chosen })}
         />
-        <p className="text-xs text-dim">
-          A run may take {limitWords(limits)}. The tier is yours to say: a skill cannot claim one.
-        </p>
+        <p className="text-xs text-dim">A run can use {limitWords(limits)}. Only you can set the tier.</p>
       </div>
     </Panel>
   );

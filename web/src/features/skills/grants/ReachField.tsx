@@ -58,7 +58,7 @@ export function ReachField({ reach, values, onChange, disabled = false, empty }:
             <button
               type="button"
               disabled={disabled}
-              aria-label={`Take ${value} away`}
+              aria-label={`Remove ${value}`}
               onClick={() => onChange(values.filter((other) => other !== value))}
               className="ml-0.5 grid size-5 shrink-0 place-items-center rounded-sm text-faint hover:text-ink pointer-coarse:size-7"
             >
@@ -94,7 +94,7 @@ export function ReachField({ reach, values, onChange, disabled = false, empty }:
   );
 }
 
-const EVERYWHERE = "That is every public host there is.";
+const EVERYWHERE = "Allows every public host.";
 
 const tidied =
   (reach: Reach) =>

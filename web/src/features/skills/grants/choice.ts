@@ -22,9 +22,9 @@ export const REACHES: Record<Reach, ReachWords> = {
     label: "Hosts",
     one: "host",
     example: "api.example.com",
-    empty: "Without a host it can reach nothing.",
+    empty: "At least one host is required.",
     isOne: HOST,
-    wrong: "A host is written like api.example.com, *.example.com or example.com:8443; * stands for all.",
+    wrong: "Use api.example.com, *.example.com or example.com:8443; * allows all hosts.",
   },
   roots: {
     label: "Folders",
@@ -32,15 +32,15 @@ export const REACHES: Record<Reach, ReachWords> = {
     example: "/srv/reports",
     empty: "Only the skill's own folder.",
     isOne: /^\//,
-    wrong: "A folder is written in full, beginning with a slash.",
+    wrong: "Use an absolute path.",
   },
   names: {
     label: "Names",
     one: "name",
     example: "API_TOKEN",
-    empty: "Without a name it gets nothing.",
+    empty: "At least one name is required.",
     isOne: /^[A-Za-z0-9_.+-]{1,100}$/,
-    wrong: "A name has letters, digits and _ . + - in it.",
+    wrong: "Names can contain letters, digits and _ . + -",
   },
 };
 

@@ -55,13 +55,12 @@ export function InstallDialog({ close, stage = null }: Props) {
 const TITLES = {
   source: () => "Install skills",
   review: (stage: StagedSkills | null, isUpdate: boolean) =>
-    isUpdate ? "Look at the update" : `Look at ${count(stage?.skills.length ?? 0, "skill")}`,
-  results: () => "What became of it",
+    isUpdate ? "Review update" : `Review ${count(stage?.skills.length ?? 0, "skill")}`,
+  results: () => "Results",
 } as const;
 
 const DESCRIPTIONS = {
-  source:
-    "They are fetched and shown to you first. Nothing of them is executed, and nothing is installed yet.",
-  review: "Nothing is installed yet. What a skill asks for is off until you switch it on.",
+  source: "Skills are fetched and shown for review. Nothing is executed or installed yet.",
+  review: "Nothing is installed yet. Requested capabilities stay off until you enable them.",
   results: undefined,
 } as const;

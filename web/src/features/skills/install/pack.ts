@@ -74,15 +74,15 @@ export async function pack(loose: readonly Loose[]): Promise<Archive> {
 function check(files: readonly Loose[]): void {
   if (files.length === 0) {
     throw new NotPacked(
-      "There is no file in it.",
-      "Choose the folder that `SKILL.md` is in, or one above it.",
+      "It contains no files.",
+      "Choose the folder that contains `SKILL.md`, or a parent folder.",
     );
   }
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   if (files.length > MAX_FILES || bytes > MAX_BYTES) {
     throw new NotPacked(
-      `That is too much to pack in the browser: ${files.length} files, ${formatBytes(bytes)}.`,
-      "Choose a folder with less in it, or have the server read it from a repository or from its own disk.",
+      `Too large to pack in the browser: ${files.length} files, ${formatBytes(bytes)}.`,
+      "Choose a smaller folder, or install from a repository or a folder on the server.",
     );
   }
 }

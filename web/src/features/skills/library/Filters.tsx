@@ -32,7 +32,7 @@ export function Filters({ filter, words, setWords }: Props) {
   return (
     <FilterBar>
       <AddressedSearch
-        label="Search the skills"
+        label="Search skills"
         group="Skills"
         q={filter.q ?? ""}
         words={words}

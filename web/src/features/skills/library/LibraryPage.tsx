@@ -59,12 +59,12 @@ export function LibraryPage() {
       }
     >
       <Filters filter={filter} words={words} setWords={setWords} />
-      {skills.isPending && <SkeletonRows rows={6} label="Loading the skills" />}
+      {skills.isPending && <SkeletonRows rows={6} label="Loading skills" />}
       {skills.isLoadingError && <ErrorState error={skills.error} retry={skills.refetch} />}
       {isFirst && (
         <EmptyState
           title="No skills yet"
-          sentence="A skill teaches your bots something: instructions they follow, or a script that runs where it can touch nothing you did not grant. Install one from a zip, a repository or a registry, or write your own."
+          sentence="A skill extends your bots: instructions they follow, or a script that only has the access you grant. Install one from a zip, a repository or a registry, or write your own."
           action={install("primary")}
           example={
             <>
@@ -75,8 +75,8 @@ export function LibraryPage() {
       )}
       {skills.data && !isFirst && found.length === 0 && (
         <EmptyState
-          title={q ? `No skill fits “${q}”` : "No skill fits"}
-          sentence="The name, the description and the categories are looked at. Choose less, or clear the filters."
+          title={q ? `No skills match “${q}”` : "No skills match"}
+          sentence="The search covers name, description and categories. Change or clear the filters."
         />
       )}
       {found.length > 0 && (

@@ -50,7 +50,7 @@ export function About({ skill }: { skill: SkillDetail }) {
             <span className="flex items-start gap-1">
               <span className="mono min-w-0 break-all">{skill.folder}</span>
               <span className="-my-1 shrink-0">
-                <CopyButton text={skill.folder} label="Copy the path" iconOnly />
+                <CopyButton text={skill.folder} label="Copy path" iconOnly />
               </span>
             </span>
           </Fact>

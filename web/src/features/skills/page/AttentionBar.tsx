@@ -19,7 +19,8 @@ export function AttentionBar({ skill: { name, state, problem } }: { skill: Skill
       <p className="min-w-0 flex-1 break-words">
         <InlineText
           text={
-            problem ?? (state === "review" ? "It asks for what nobody granted yet." : "It cannot be used.")
+            problem ??
+            (state === "review" ? "It requests capabilities that are not granted yet." : "Cannot be used.")
           }
         />
       </p>

@@ -22,17 +22,13 @@ export function OverviewTab() {
   return (
     <div className="grid gap-3 p-4 max-sm:p-2 lg:grid-cols-[minmax(0,1fr)_340px]">
       <div className="min-w-0 space-y-3">
-        <Panel title="What it is for">
-          <p className="p-3 break-words">{skill.description || <Nothing>It does not say.</Nothing>}</p>
+        <Panel title="Description">
+          <p className="p-3 break-words">{skill.description || <Nothing>No description.</Nothing>}</p>
         </Panel>
         <Problems problems={skill.problems} />
-        <Panel title={skill.kind === "prompt" ? "Instructions" : "What it says to bots"}>
+        <Panel title={skill.kind === "prompt" ? "Instructions" : "Description for bots"}>
           <div className="p-3">
-            {skill.body.trim() ? (
-              <Markdown text={skill.body} />
-            ) : (
-              <Nothing>Nothing but its description.</Nothing>
-            )}
+            {skill.body.trim() ? <Markdown text={skill.body} /> : <Nothing>Only its description.</Nothing>}
           </div>
         </Panel>
       </div>
@@ -52,7 +48,7 @@ const Nothing = ({ children }: { children: ReactNode }) => <span className="text
 function Problems({ problems }: { problems: readonly SkillProblem[] }) {
   if (problems.length === 0) return null;
   return (
-    <Panel title="What is wrong with it" count={problems.length}>
+    <Panel title="Problems" count={problems.length}>
       <ul className="divide-y divide-line">
         {problems.map(({ message, hint, line, is_warning }) => (
           <li key={`${line} ${message}`} className="flex items-start gap-3 px-3 py-2">
@@ -96,7 +92,7 @@ function Capabilities({ skill: { name, asks, granted } }: { skill: SkillDetail }
       }
     >
       <div className="space-y-2 p-3">
-        {asks.length === 0 && <Nothing>It asks for nothing.</Nothing>}
+        {asks.length === 0 && <Nothing>No capabilities requested.</Nothing>}
         {own.length > 0 && <CapabilityTags asked={own} granted={granted} />}
         {parents.map((parent) => (
           <Fragment key={parent}>
@@ -130,9 +126,9 @@ function SkillLink({ name }: { name: string }) {
 
 function Relations({ skill }: { skill: SkillDetail }) {
   const groups = [
-    { title: "Builds on", of: skill.parents },
+    { title: "Extends", of: skill.parents },
     { title: "Needs", of: skill.dependencies },
-    { title: "Does not go with", of: skill.conflicts },
+    { title: "Conflicts with", of: skill.conflicts },
   ];
   if (groups.every(({ of }) => of.length === 0)) return null;
   return (
@@ -173,7 +169,7 @@ function Bots({ bots }: { bots: readonly string[] }) {
     <Panel title="Bots that have it" count={bots.length}>
       <div className="p-3">
         {bots.length === 0 ? (
-          <Nothing>None yet. A bot gets skills on its own page.</Nothing>
+          <Nothing>None yet. Attach skills on a bot's page.</Nothing>
         ) : (
           <ul className="flex flex-wrap gap-x-3 gap-y-1">
             {bots.map((slug) => (

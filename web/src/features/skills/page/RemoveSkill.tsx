@@ -33,17 +33,17 @@ export function RemoveSkill({ skill, close }: { skill: SkillDetail; close: () =>
       title={`Remove ${name}?`}
       description={
         <>
-          It is deleted for good, with what it was granted and what it kept. The log of its runs stays.
+          Permanently deletes the skill, its grants and its stored values. The run log is kept.
           <Users skill={skill} />
           {said && (
             <span role="alert" className="mt-2 block text-bad">
               <InlineText text={said} />
             </span>
           )}
-          {conflict && <span className="mt-2 block">Remove it anyway? They will have to do without it.</span>}
+          {conflict && <span className="mt-2 block">Remove it anyway? They will lose access to it.</span>}
         </>
       }
-      action={conflict ? "Remove it anyway" : "Remove the skill"}
+      action={conflict ? "Remove anyway" : "Remove skill"}
       word={name}
       isBusy={remove.isPending}
       onConfirm={() => remove.mutate({ name, force: conflict !== null })}

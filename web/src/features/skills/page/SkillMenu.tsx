@@ -32,7 +32,7 @@ export function SkillMenu({ skill }: { skill: SkillDetail }) {
   });
   const away: MenuItem[] = [{ label: "Export", icon: Download, run: () => save.mutate() }];
   if (hasUpdates(skill.source)) {
-    away.unshift({ label: "Look for an update", icon: RefreshCw, run: () => update.mutate() });
+    away.unshift({ label: "Check for updates", icon: RefreshCw, run: () => update.mutate() });
   }
   const groups: MenuItem[][] = [
     away,

@@ -100,7 +100,7 @@ function Gone({ name }: { name: string }) {
     <Page title={name} crumbs={CRUMBS}>
       <EmptyState
         title={`${name} was removed`}
-        sentence="Somebody removed it while this page was open."
+        sentence="It was removed while this page was open."
         action={
           <Link to="/skills" className={buttonClass("primary")}>
             All skills

@@ -56,17 +56,17 @@ function RunForm({ skill, close }: { skill: SkillDetail; close: () => void }) {
         spellCheck={false}
         value={text}
         error={isTouched ? problem : null}
-        hint="An object, written as JSON."
+        hint="A JSON object."
         onChange={(event) => setText(event.target.value)}
         onBlur={() => setTouched(true)}
         onKeyDown={onSend(start)}
       />
       <div className="flex flex-wrap items-center gap-2">
         <Select
-          label="Run it as"
+          label="Run as"
           value={bot}
           options={[
-            { value: "", label: "As nobody in particular" },
+            { value: "", label: "No bot" },
             ...bots.map(({ slug, identity }) => ({ value: slug, label: `As ${identity.display_name}` })),
           ]}
           onChange={setBot}
@@ -78,14 +78,14 @@ function RunForm({ skill, close }: { skill: SkillDetail; close: () => void }) {
       </div>
       {kind === "prompt" && (
         <p className="text-xs text-dim">
-          Instructions are followed by the model of bots: that costs a little.
+          Instructions are followed by the model for bots, which has a small cost.
         </p>
       )}
       <Refusal error={run.error} />
       {run.data && !run.isPending && <RunResult ran={run.data} />}
       {run.data?.end === "refused" && !run.isPending && (
         <Link to="/skills/$name/permissions" params={{ name }} onClick={close} className={buttonClass()}>
-          Look at what it may do
+          View permissions
         </Link>
       )}
     </form>
@@ -107,7 +107,7 @@ function FromTest({ skill: { name, folder_hash, tests }, take }: FromTestProps) 
   if (tests.length === 0) return null;
   return (
     <Select
-      label="Take the input of a test"
+      label="Use the input of a test"
       value=""
       options={[
         { value: "", label: "Input of a test…" },

@@ -22,9 +22,9 @@ import { Logs, usedOf } from "./RunResult";
 const route = getRouteApi("/shell/skills/$name/runs");
 
 const COLUMNS: readonly Column[] = [
-  { name: "Unfold", isUnnamed: true },
+  { name: "Expand", isUnnamed: true },
   { name: "When" },
-  { name: "How it ended" },
+  { name: "Result" },
   { name: "Who", from: "sm" },
   { name: "Used", from: "md" },
   { name: "Fuel", from: "md" },
@@ -37,16 +37,16 @@ export function RunsTab() {
   const { name } = route.useParams();
   const runs = useInfiniteQuery(skillRunsQuery(name));
   const found = runs.data?.pages.flatMap(({ items }) => items) ?? [];
-  if (runs.isPending) return <SkeletonRows rows={8} label="Loading the runs" />;
+  if (runs.isPending) return <SkeletonRows rows={8} label="Loading runs" />;
   if (runs.isLoadingError) return <ErrorState error={runs.error} retry={runs.refetch} />;
   if (found.length === 0) {
     return (
       <EmptyState
-        title="It never ran"
-        sentence="Each run is written down here: how it ended, what it used, what it took."
+        title="No runs yet"
+        sentence="Every run appears here with its result, permissions used and resources."
         example={
           <>
-            press Run above, or in a terminal: <code className="mono">forge skill run {name}</code>
+            Press Run above, or in a terminal: <code className="mono">forge skill run {name}</code>
           </>
         }
       />

@@ -31,7 +31,7 @@ export function SourceTab() {
       </nav>
       <section aria-label="File" className="min-h-0 min-w-0 overflow-auto">
         {shown === undefined ? (
-          <EmptyState title="No files" sentence="Its folder is empty." />
+          <EmptyState title="No files" sentence="The folder is empty." />
         ) : (
           <FileView key={shown} skill={skill} path={shown} />
         )}
@@ -109,7 +109,7 @@ function FileView({ skill, path }: { skill: SkillDetail; path: string }) {
       />
     );
   }
-  if (file.isPending) return <SkeletonRows rows={8} label="Loading the file" />;
+  if (file.isPending) return <SkeletonRows rows={8} label="Loading file" />;
   if (file.isLoadingError) return <ErrorState error={file.error} retry={file.refetch} />;
   const text = file.data?.text ?? null;
   if (text === null) return <EmptyState title={nameOf(path)} sentence="This file is not text." />;

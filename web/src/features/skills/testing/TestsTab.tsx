@@ -33,7 +33,7 @@ export function TestsTab() {
           <div className="min-w-0 flex-1 basis-64">
             <CheckField
               label="Trigger test"
-              hint="Also asks the configured model whether the description makes it pick this skill. That costs a little."
+              hint="Also asks the configured model whether the description makes it choose this skill. This has a small cost."
               checked={asksModel}
               onChange={setAsksModel}
             />
@@ -43,7 +43,7 @@ export function TestsTab() {
             disabled={test.isPending}
             onClick={() => test.mutate({ name, triggers: asksModel })}
           >
-            <FlaskConical size={13} aria-hidden /> {test.isPending ? "Running…" : "Run the tests"}
+            <FlaskConical size={13} aria-hidden /> {test.isPending ? "Running…" : "Run tests"}
           </Button>
         </div>
       </Panel>
@@ -59,7 +59,7 @@ function TestFiles({ skill: { tests, kind } }: { skill: SkillDetail }) {
   if (tests.length === 0) {
     return (
       <p className="p-3 text-dim">
-        There are no cases beside it.{" "}
+        There are no other test cases.{" "}
         {kind === "prompt" ? (
           <>
             Instructions are not executed; what people say that should bring them up can lie in{" "}
@@ -107,7 +107,7 @@ function Report({ report }: { report: SkillTestReport }) {
         <p className="px-3 py-2 text-xs text-dim">{summaryOf(report)}</p>
       </Panel>
       {(triggers.length > 0 || skipped) && (
-        <Panel title="Does its description make a model pick it?">
+        <Panel title="Does the description make a model choose it?">
           <Cases of={triggers} label="Triggers" />
           {skipped && <p className="p-3 text-dim">{skipped}</p>}
         </Panel>
@@ -117,7 +117,7 @@ function Report({ report }: { report: SkillTestReport }) {
 }
 
 function summaryOf({ ran, cases, sandbox, duration_ms, cost_micros }: SkillTestReport): string {
-  if (!ran) return "There was nothing to execute: it was read and checked.";
+  if (!ran) return "Nothing to execute; the skill was checked only.";
   const failed = cases.filter(({ passed }) => !passed).length;
   return [
     `${cases.length - failed} of ${cases.length} passed in ${formatDuration(duration_ms)}.`,

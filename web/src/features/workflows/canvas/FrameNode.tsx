@@ -43,7 +43,7 @@ export const FrameNode = memo(function FrameNode({ data, selected, isConnectable
           </span>
         )}
         {mistakes > 0 && (
-          <span title={`${mistakes} to mend`} className="text-bad">
+          <span title={`${mistakes} to fix`} className="text-bad">
             <TriangleAlert size={14} aria-hidden />
           </span>
         )}
@@ -59,9 +59,7 @@ export const FrameNode = memo(function FrameNode({ data, selected, isConnectable
         )}
       </div>
       {isLoop && box.members.length === 0 && (
-        <p className="px-3 text-xs text-dim">
-          Nothing in it yet: drop a step here, or choose them at the right.
-        </p>
+        <p className="px-3 text-xs text-dim">Empty: drop a step here, or add one from the panel.</p>
       )}
       {isLoop && <Handles type="loop" isConnectable={isConnectable} />}
     </div>

@@ -39,7 +39,7 @@ export const StepNode = memo(function StepNode({ data, selected, isConnectable }
         </span>
       </span>
       {mistakes > 0 && (
-        <span title={`${mistakes} to mend`} className="text-bad">
+        <span title={`${mistakes} to fix`} className="text-bad">
           <TriangleAlert size={14} aria-hidden />
           <span className="sr-only">{mistakes} to mend</span>
         </span>

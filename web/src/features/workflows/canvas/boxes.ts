@@ -34,7 +34,7 @@ export function boxesOf(definition: Definition): Box[] {
   const band: Box = {
     id: BAND,
     kind: "band",
-    title: "Finally, however it ended",
+    title: "Finally, whatever the outcome",
     step: null,
     members: last,
     isFolded: false,

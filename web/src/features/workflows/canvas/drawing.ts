@@ -71,7 +71,7 @@ function markOf(box: Box, { marks }: Shown): StepMark | null {
 function labelOf({ title, step, kind, isFolded }: Box, mark: StepMark | null, mistakes: number): string {
   const what = step ? `${STEP_LOOKS[step.type].word} step` : kind;
   const words = [title, what, isFolded && "folded", mark && STEP_WORD[mark.status], mark?.note];
-  return [...words, mistakes > 0 && `${mistakes} to mend`].filter(Boolean).join(", ");
+  return [...words, mistakes > 0 && `${mistakes} to fix`].filter(Boolean).join(", ");
 }
 
 function isSame(one: BoxNode, other: BoxNode): boolean {

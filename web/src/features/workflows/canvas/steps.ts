@@ -23,14 +23,14 @@ export type StepLook = { icon: LucideIcon; word: string; meaning: string };
 export const STEP_LOOKS: Record<StepType, StepLook> = {
   agent: { icon: Bot, word: "Bot", meaning: "Ask a bot" },
   skill: { icon: Wrench, word: "Skill", meaning: "Run a skill of the library" },
-  http: { icon: Globe, word: "HTTP", meaning: "Ask another server" },
-  code: { icon: Braces, word: "Code", meaning: "A few lines of JavaScript or Python" },
-  conditional: { icon: Split, word: "Condition", meaning: "One way or the other" },
-  loop: { icon: Repeat, word: "Loop", meaning: "For each of a list, or while something holds" },
-  approval: { icon: UserCheck, word: "Approval", meaning: "Wait until a person says yes" },
+  http: { icon: Globe, word: "HTTP", meaning: "Call another server" },
+  code: { icon: Braces, word: "Code", meaning: "JavaScript or Python code" },
+  conditional: { icon: Split, word: "Condition", meaning: "If / else" },
+  loop: { icon: Repeat, word: "Loop", meaning: "For each item, or while a condition holds" },
+  approval: { icon: UserCheck, word: "Approval", meaning: "Wait for a person's approval" },
   sub_workflow: { icon: Workflow, word: "Workflow", meaning: "Run another workflow" },
-  wait: { icon: CirclePause, word: "Wait", meaning: "For a while, or until a time" },
-  message: { icon: MessageSquare, word: "Message", meaning: "Tell a bot or a channel" },
+  wait: { icon: CirclePause, word: "Wait", meaning: "For a duration, or until a time" },
+  message: { icon: MessageSquare, word: "Message", meaning: "Send to a bot or a channel" },
   audit: { icon: ShieldCheck, word: "Audit", meaning: "Audit a workspace" },
 };
 

@@ -7,15 +7,15 @@ import { changed } from "./steps";
 export function wrongLink(definition: Definition, { from, to, way }: Link): string | null {
   if (from === to) return "A step cannot wait for itself.";
   const scopes = scopesOf(definition);
-  if (!scopes.has(from) || !scopes.has(to)) return "There is no such step.";
+  if (!scopes.has(from) || !scopes.has(to)) return "No such step.";
   if (scopes.get(from) !== scopes.get(to)) {
-    return "A step waits for steps of its own place: outside of loops, in the same loop, or in finally.";
+    return "Steps can only depend on steps in the same group: top level, the same loop, or finally.";
   }
   const links = linksOf(definition);
   if (links.some((link) => link.from === from && link.to === to && link.way === way)) {
-    return "They are linked already.";
+    return "These steps are already linked.";
   }
-  if (reaches(links, to, from)) return "They would wait for each other. To repeat steps, use a loop.";
+  if (reaches(links, to, from)) return "This would create a cycle. Use a loop to repeat steps.";
   return null;
 }
 

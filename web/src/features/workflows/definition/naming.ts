@@ -8,8 +8,8 @@ const PLAIN = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Why a step cannot be called that; null when it can. */
 export function wrongId(definition: Definition, id: string, own: string): string | null {
   if (id === own) return null;
-  if (!ID.test(id)) return "A letter or _ first, then letters, digits, _ and -; 64 characters at most.";
-  return definition.steps.some((step) => step.id === id) ? "There is a step with this id." : null;
+  if (!ID.test(id)) return "Start with a letter or _, then letters, digits, _ and -; at most 64 characters.";
+  return definition.steps.some((step) => step.id === id) ? "A step with this id already exists." : null;
 }
 
 /** How expressions name a step: an id with a hyphen would be read as a difference. */

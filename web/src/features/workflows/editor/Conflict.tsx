@@ -11,12 +11,12 @@ export function Conflict({ theirs, isBusy, ways }: Props) {
     <Modal
       open
       onOpenChange={ways.keepEditing}
-      title={`${theirs.name} was saved meanwhile`}
-      description="What you changed is not saved yet, and nothing of it is lost."
+      title={`${theirs.name} was saved by someone else`}
+      description="Your changes are unsaved but not lost."
     >
       <p className="mt-3">
-        Version {theirs.number} is from <Ago at={theirs.updated_at} />. If you save yours on top, theirs stays
-        among the versions.
+        Version {theirs.number} is from <Ago at={theirs.updated_at} />. If you save over it, their version is
+        kept in the history.
       </p>
       <div className="mt-4">
         <WaysOn ways={ways} isBusy={isBusy} />

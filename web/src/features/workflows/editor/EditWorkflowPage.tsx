@@ -19,7 +19,7 @@ export function EditWorkflowPage() {
       {workflow.isLoadingError ? (
         <ErrorState error={workflow.error} retry={workflow.refetch} />
       ) : (
-        <SkeletonRows rows={8} label="Loading the workflow" />
+        <SkeletonRows rows={8} label="Loading workflow" />
       )}
     </Page>
   );

@@ -57,7 +57,7 @@ function FromTemplate({ id }: { id: string }) {
   const error = isUnknown ? { message: `There is no template ${id}.` } : (templates.error ?? reading.error);
   return (
     <Page title="New workflow" crumbs={CRUMBS}>
-      {error ? <ErrorState error={error} /> : <SkeletonRows rows={8} label="Loading the template" />}
+      {error ? <ErrorState error={error} /> : <SkeletonRows rows={8} label="Loading template" />}
     </Page>
   );
 }

@@ -48,8 +48,8 @@ export function OpenedWorkflow({ workflow }: { workflow: WorkflowDetail }) {
 function Meanwhile({ name }: { name: string }) {
   return (
     <p role="status" className="wash-wait m-2 rounded-md border px-3 py-1.5">
-      {name} was saved while you were changing it. What you did is still here; when you save, you are asked
-      whose version counts.
+      {name} was saved while you were editing. Your changes are still here; when you save, you choose which
+      version to keep.
     </p>
   );
 }

@@ -85,7 +85,7 @@ export function SelectionPanel({ definition, ids, change, select }: Props) {
         </Button>
       </div>
       <p className="text-xs text-dim">
-        A group is a frame on the canvas that can be folded. It changes nothing about what a run does.
+        A group is a collapsible frame on the canvas. It does not affect runs.
       </p>
     </SidePanel>
   );

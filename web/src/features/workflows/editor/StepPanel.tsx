@@ -45,7 +45,7 @@ export function StepPanel({ definition, step, problems, change, select }: Props)
       actions={
         <>
           <IconButton
-            label="Remove the step"
+            label="Remove step"
             onClick={() => {
               select([]);
               change(removed(definition, [step.id]));
@@ -53,7 +53,7 @@ export function StepPanel({ definition, step, problems, change, select }: Props)
           >
             <Trash2 size={14} aria-hidden />
           </IconButton>
-          <IconButton label="Close the step" onClick={() => select([])}>
+          <IconButton label="Close step" onClick={() => select([])}>
             <X size={14} aria-hidden />
           </IconButton>
         </>
@@ -87,7 +87,7 @@ export function StepPanel({ definition, step, problems, change, select }: Props)
 function OwnProblems({ problems }: { problems: readonly WorkflowPlace[] }) {
   if (problems.length === 0) return null;
   return (
-    <ul aria-label="To mend in this step" className="space-y-1">
+    <ul aria-label="Problems in this step" className="space-y-1">
       {problems.map(({ path, message, hint, is_warning: isWarning }) => (
         <li
           key={`${path} ${message}`}

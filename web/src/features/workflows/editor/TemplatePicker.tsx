@@ -11,16 +11,14 @@ export function TemplatePicker({ begin }: Props) {
   const templates = useQuery(templatesQuery);
   return (
     <div className="mx-auto max-w-[860px] space-y-4 p-4 sm:py-8">
-      <p className="text-dim">
-        Begin with one of these and change it, or with nothing. Nothing is saved before you say so.
-      </p>
+      <p className="text-dim">Start from a template or from scratch. Nothing is saved until you choose to.</p>
       <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,260px),1fr))] gap-3">
-        <Choice title="Blank" description="One step, and the palette." icon begin={() => begin(null)} />
+        <Choice title="Blank" description="A single step." icon begin={() => begin(null)} />
         {templates.data?.map(({ id, title, description }) => (
           <Choice key={id} title={title} description={description} begin={() => begin(id)} />
         ))}
       </ul>
-      {templates.isPending && <SkeletonRows rows={3} label="Loading the templates" />}
+      {templates.isPending && <SkeletonRows rows={3} label="Loading templates" />}
       {templates.isError && <ErrorState error={templates.error} retry={templates.refetch} />}
     </div>
   );

@@ -68,7 +68,7 @@ export function Toolbar({ definition, ids, change, select, history, settings }: 
         <Trash2 size={14} aria-hidden />
       </IconButton>
       <IconButton
-        label="Settings of the workflow"
+        label="Workflow settings"
         aria-expanded={settings.isOpen}
         className="ml-auto"
         onClick={settings.open}

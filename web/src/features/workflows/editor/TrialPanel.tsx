@@ -22,17 +22,17 @@ export function TrialPanel({ trial, close, select }: Props) {
       label="Dry run"
       title="Dry run"
       actions={
-        <IconButton label="Close the dry run" onClick={close}>
+        <IconButton label="Close dry run" onClick={close}>
           <X size={14} aria-hidden />
         </IconButton>
       }
     >
       <p className="text-xs text-dim">
-        Goes through the steps as they are on the page, saved or not, with no effect: each gives a sample or
-        says what it would have done.
+        Walks through the steps on this page without side effects. Each step returns a sample or reports what
+        it would do.
       </p>
       <TypedField
-        label="What it starts with"
+        label="Input"
         rows={3}
         value={payload}
         shown={shownJson}
@@ -41,10 +41,10 @@ export function TrialPanel({ trial, close, select }: Props) {
         onChange={(value) => change({ payload: value })}
       />
       <TypedField
-        label="What steps give"
+        label="Step outputs"
         rows={2}
         placeholder='{ "fetch": { "status": 200, "body": [1, 2] } }'
-        hint="Samples by the ids of steps, as JSON. Others give one of their own."
+        hint="Sample outputs by step id, as JSON. Other steps use a default sample."
         value={samples}
         shown={shownJson}
         read={readObject}
@@ -52,11 +52,11 @@ export function TrialPanel({ trial, close, select }: Props) {
         onChange={(value) => change({ samples: value })}
       />
       <Button look="primary" disabled={isPending} onClick={run}>
-        <FlaskConical size={13} aria-hidden /> {isPending ? "Going through it…" : "Go through it"}
+        <FlaskConical size={13} aria-hidden /> {isPending ? "Running…" : "Start dry run"}
       </Button>
       <Refusal error={error ?? result?.error} />
       {result && (
-        <ol aria-label="Steps of the dry run" className="space-y-1.5">
+        <ol aria-label="Dry run steps" className="space-y-1.5">
           {result.steps.map((step) => (
             <TriedStep key={step.key} step={step} open={() => select([step.step])} />
           ))}
@@ -87,7 +87,7 @@ function TriedStep({ step, open }: { step: WorkflowStepDetail; open: () => void 
         <p className={error ? "text-xs text-bad" : "text-xs text-dim"}>{error?.message ?? note}</p>
       )}
       {input != null && <Value name="Would do" of={input} />}
-      {output != null && <Value name="Gives" of={output} />}
+      {output != null && <Value name="Returns" of={output} />}
     </li>
   );
 }

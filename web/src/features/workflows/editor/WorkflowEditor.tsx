@@ -68,7 +68,7 @@ export function WorkflowEditor(props: Props) {
   const isWide = useMedia("(min-width: 640px)");
   const modes = <Segmented label="Shown as" value={mode} options={MODES} onChange={show} />;
   const mayBeSaved = isDirty && !saving.isPending;
-  useShortcut("mod+s", { label: "Save the workflow", group: "Workflow" }, () => {
+  useShortcut("mod+s", { label: "Save workflow", group: "Workflow" }, () => {
     if (mayBeSaved) save();
   });
   return (
@@ -119,14 +119,14 @@ export function WorkflowEditor(props: Props) {
           <YamlPane source={draft.source} problems={read.problems} onChange={writing.type} />
         )}
       </div>
-      <AskBeforeLeaving when={isDirty && !mayLeave} what={`What you changed in ${name}`} />
+      <AskBeforeLeaving when={isDirty && !mayLeave} what={`Unsaved changes in ${name}`} />
       {asking && (
         <Confirm
           open
           onOpenChange={asking.stay}
           title="Show it as YAML without its comments?"
-          description="Some steps are not complete yet, so the comments of the YAML cannot be kept. Complete what is listed below the canvas, and they stay."
-          action="Show it without comments"
+          description="Some steps are incomplete, so YAML comments cannot be kept. Fix the problems listed below the canvas to keep them."
+          action="Show without comments"
           onConfirm={asking.goOn}
         />
       )}
@@ -180,7 +180,7 @@ function Drawing({ definition, writing, read, reference, side, setSide }: Drawin
           }}
         />
         <div className="min-h-0 flex-1 max-lg:h-[55dvh] max-lg:flex-none">
-          <Suspense fallback={<SkeletonRows rows={8} label="Loading the canvas" />}>
+          <Suspense fallback={<SkeletonRows rows={8} label="Loading canvas" />}>
             <Canvas
               definition={definition}
               marks={side === "trial" ? trial.marks : undefined}

@@ -28,7 +28,7 @@ export function readJson(text: string): Read<Json | undefined> {
   const found = parsed(trimmed);
   if (found) return { value: found.value, problem: null };
   const isMeant = trimmed.startsWith("[") || (trimmed.startsWith("{") && !trimmed.startsWith("{{"));
-  if (isMeant) return { problem: 'This is no JSON yet. Templates in it stand in quotes: "{{ … }}".' };
+  if (isMeant) return { problem: 'Invalid JSON. Put templates in quotes: "{{ … }}".' };
   return { value: text, problem: null };
 }
 
@@ -43,7 +43,7 @@ export function readObject(text: string): Read<JsonObject | undefined> {
   if (read.problem !== null) return read;
   const { value } = read;
   if (value === undefined || isObject(value)) return { value, problem: null };
-  return { problem: 'An object is needed, as JSON: {"name": "value"}.' };
+  return { problem: 'Must be a JSON object: {"name": "value"}.' };
 }
 
 /** A list that has something in it, or nothing. */
@@ -52,5 +52,5 @@ export function readList(text: string): Read<Json[] | undefined> {
   if (read.problem !== null) return read;
   const { value } = read;
   if (value === undefined || (Array.isArray(value) && value.length > 0)) return { value, problem: null };
-  return { problem: 'A list with something in it is needed, as JSON: ["one", "two"].' };
+  return { problem: 'Must be a non-empty JSON list: ["one", "two"].' };
 }

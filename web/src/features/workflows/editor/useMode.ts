@@ -26,7 +26,7 @@ export function useMode({ draft, adopt }: Writing, first: Mode) {
         return setMode(to);
       }
       if (!reading.definition) {
-        return toast.error("The YAML cannot be drawn yet. Mend what is listed below it first.");
+        return toast.error("The YAML cannot be shown on the canvas. Fix the problems listed below it first.");
       }
       adopt({ ...draft, definition: asDefinition(reading.definition), ahead: null });
       setMode(to);

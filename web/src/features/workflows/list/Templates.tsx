@@ -9,7 +9,7 @@ export function Templates() {
   return (
     <section aria-labelledby="templates" className="mx-auto max-w-[1080px] px-4 pb-8 max-sm:px-2">
       <h2 id="templates" className="mb-2 text-xs font-semibold text-dim">
-        Begin with one of these
+        Start from a template
       </h2>
       <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,300px),1fr))] gap-3">
         {templates.map(({ id, title, description }) => (

@@ -31,7 +31,7 @@ export function WorkflowRow({ workflow, run }: Props) {
             <Link
               to="/bots/$slug"
               params={{ slug: workflow.owner }}
-              title="The bot it belongs to"
+              title="Owner"
               className="mono shrink-0 rounded-sm text-faint hover:text-ink"
             >
               {workflow.owner}

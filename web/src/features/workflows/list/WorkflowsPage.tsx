@@ -46,13 +46,13 @@ export function WorkflowsPage() {
   return (
     <Page title="Workflows" actions={!isFirst && create}>
       <Filters shelf={shelf} words={words} setWords={setWords} />
-      {workflows.isPending && <SkeletonRows rows={6} label="Loading the workflows" />}
+      {workflows.isPending && <SkeletonRows rows={6} label="Loading workflows" />}
       {workflows.isLoadingError && <ErrorState error={workflows.error} retry={workflows.refetch} />}
       {isFirst && (
         <>
           <EmptyState
             title="No workflows yet"
-            sentence="A workflow chains bots, skills, code and requests: on a schedule, when something happens, or when you press Run. Whatever stops it, it goes on where it was."
+            sentence="A workflow chains bots, skills, code and requests, on a schedule, on an event, or when you press Run. After an interruption it resumes where it stopped."
             action={create}
             example={
               <>
@@ -65,8 +65,8 @@ export function WorkflowsPage() {
       )}
       {workflows.data && !isFirst && found.length === 0 && (
         <EmptyState
-          title={q ? `No workflow fits “${q}”` : "No workflow fits"}
-          sentence="The name, the description, the bot and what starts it are looked at."
+          title={q ? `No workflows match “${q}”` : "No workflows match"}
+          sentence="The search covers name, description, bot and triggers."
         />
       )}
       {found.length > 0 && <List workflows={found} />}
@@ -85,7 +85,7 @@ function Filters({ shelf, words, setWords }: FilterProps) {
   return (
     <FilterBar>
       <AddressedSearch
-        label="Search the workflows"
+        label="Search workflows"
         group="Workflows"
         q={shelf.q ?? ""}
         words={words}

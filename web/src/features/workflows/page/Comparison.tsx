@@ -43,7 +43,7 @@ export function Comparison({ workflow, reference, shown, other, versions }: Prop
     <div className="flex min-h-0 min-w-0 flex-1 flex-col gap-2">
       <Bar workflow={workflow} reference={reference} shown={shown} other={other} versions={versions} />
       {failed && <ErrorState error={failed.error} retry={failed.refetch} />}
-      {!failed && !(left.data && right.data) && <SkeletonRows rows={8} label="Loading the version" />}
+      {!failed && !(left.data && right.data) && <SkeletonRows rows={8} label="Loading version" />}
       {diff && <Diff diff={diff} className="min-h-72 flex-1" />}
       {right.data && other === null && (
         <div className="min-h-0 overflow-auto">
@@ -96,7 +96,7 @@ function Restore({ workflow, reference, number }: RestoreProps) {
       saveWorkflow({ ref: workflow.id, source, expected_number: workflow.number }),
     onSuccess: async (saved) => {
       refreshWorkflow(cache, { workflow_id: saved.id, name: saved.name });
-      toast.ok(`Version ${number} is back, as version ${saved.number}.`);
+      toast.ok(`Restored version ${number} as version ${saved.number}.`);
       await navigate({
         to: "/workflows/$ref/versions",
         params: { ref: refOf(saved) },
@@ -114,8 +114,8 @@ function Restore({ workflow, reference, number }: RestoreProps) {
       <Confirm
         open={isAsking}
         onOpenChange={setAsking}
-        title={`Go back to version ${number}?`}
-        description="It becomes the newest version, with its triggers. The version of now stays in this list; runs under way keep theirs."
+        title={`Restore version ${number}?`}
+        description="It becomes the newest version, including its triggers. The current version stays in this list; runs in progress keep theirs."
         action={`Restore version ${number}`}
         isBusy={save.isPending}
         onConfirm={() => old && save.mutate(old.source)}

@@ -24,8 +24,8 @@ export function DeleteWorkflow({ workflow, close }: { workflow: WorkflowDetail; 
       open
       onOpenChange={close}
       title={`Delete ${name}?`}
-      description="Its triggers end and what runs now is cancelled. All its versions go; runs that are over can still be looked at."
-      action="Delete the workflow"
+      description="Its triggers are removed, active runs are cancelled and all versions are deleted. Finished runs can still be viewed."
+      action="Delete workflow"
       word={name}
       isBusy={remove.isPending}
       onConfirm={remove.mutate}

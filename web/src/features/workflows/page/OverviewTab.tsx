@@ -33,7 +33,7 @@ export function OverviewTab() {
       <div className="min-w-0 space-y-3">
         <Triggers workflow={workflow} />
         <Panel
-          title="Last runs"
+          title="Recent runs"
           actions={
             <Link
               to="/workflows/$ref/runs"
@@ -61,7 +61,7 @@ function Picture({ reference, workflow }: { reference: string; workflow: Workflo
   return (
     <Panel title="Steps" count={workflow.steps} className="h-[min(60dvh,560px)] min-h-72 overflow-hidden">
       <div className="min-h-0 flex-1">
-        <Suspense fallback={<SkeletonRows rows={6} label="Loading the canvas" />}>
+        <Suspense fallback={<SkeletonRows rows={6} label="Loading canvas" />}>
           <Canvas
             definition={asDefinition(workflow.definition)}
             selected={selected}
@@ -78,7 +78,7 @@ function Picture({ reference, workflow }: { reference: string; workflow: Workflo
 function Warnings({ places }: { places: readonly WorkflowPlace[] }) {
   if (places.length === 0) return null;
   return (
-    <Panel title="Worth knowing" count={places.length}>
+    <Panel title="Warnings" count={places.length}>
       <ul className="divide-y divide-line">
         {places.map(({ line, path, message, hint }) => (
           <li key={`${line} ${path} ${message}`} className="flex items-start gap-3 px-3 py-2">
@@ -112,7 +112,7 @@ function About({ workflow }: { workflow: WorkflowDetail }) {
     <Panel title="About">
       <div className="p-3">
         <Facts>
-          <Fact name="Belongs to">
+          <Fact name="Owner">
             {workflow.owner ? (
               <Link
                 to="/bots/$slug"

@@ -24,7 +24,7 @@ const COLUMNS: readonly Column[] = [
   { name: "Version", from: "sm" },
   { name: "Cost", from: "sm" },
   { name: "Time" },
-  { name: "What went wrong", from: "md" },
+  { name: "Error", from: "md" },
 ];
 
 /** Every run there was, the latest first. */
@@ -34,16 +34,16 @@ export function RunsTab() {
   const box = useRef<HTMLDivElement>(null);
   useRowKeys(box);
   const found = runs.data?.pages.flatMap(({ items }) => items) ?? [];
-  if (runs.isPending) return <SkeletonRows rows={8} label="Loading the runs" />;
+  if (runs.isPending) return <SkeletonRows rows={8} label="Loading runs" />;
   if (runs.isLoadingError) return <ErrorState error={runs.error} retry={runs.refetch} />;
   if (found.length === 0) {
     return (
       <EmptyState
-        title="It never ran"
-        sentence="Each run is kept here: what started it, each of its steps, what it cost."
+        title="No runs yet"
+        sentence="Every run appears here with its trigger, steps and cost."
         example={
           <>
-            press Run above, or in a terminal: <code className="mono">forge workflow trigger {ref}</code>
+            Press Run above, or in a terminal: <code className="mono">forge workflow trigger {ref}</code>
           </>
         }
       />

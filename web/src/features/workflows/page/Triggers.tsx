@@ -10,7 +10,7 @@ export function Triggers({ workflow: { triggers, is_enabled } }: { workflow: Wor
   return (
     <Panel title="Triggers" count={triggers.length}>
       {!is_enabled && (
-        <p className="wash-wait border-b px-3 py-1.5">Switched off: only a person starts it.</p>
+        <p className="wash-wait border-b px-3 py-1.5">Switched off: can only be started manually.</p>
       )}
       <ul className="divide-y divide-line">
         {triggers.map((trigger, at) => (
@@ -18,7 +18,7 @@ export function Triggers({ workflow: { triggers, is_enabled } }: { workflow: Wor
           <Trigger key={at} trigger={trigger} isEnabled={is_enabled} />
         ))}
       </ul>
-      {triggers.length === 0 && <p className="p-3 text-dim">Only a person starts it, or another workflow.</p>}
+      {triggers.length === 0 && <p className="p-3 text-dim">Started manually or by another workflow.</p>}
     </Panel>
   );
 }
@@ -39,7 +39,7 @@ function Trigger({ trigger, isEnabled }: { trigger: WorkflowTrigger; isEnabled: 
             <span className="mono min-w-0 truncate text-dim" title={url}>
               {url}
             </span>
-            <CopyButton text={url} label="Copy the address" iconOnly />
+            <CopyButton text={url} label="Copy address" iconOnly />
           </p>
         )}
         {(next_at || last_fired_at) && (

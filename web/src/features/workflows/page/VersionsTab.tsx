@@ -17,7 +17,7 @@ export function VersionsTab() {
   const pair = route.useSearch();
   const { data: workflow } = useSuspenseQuery(workflowQuery(ref));
   const versions = useQuery(workflowVersionsQuery(ref));
-  if (versions.isPending) return <SkeletonRows rows={6} label="Loading the versions" />;
+  if (versions.isPending) return <SkeletonRows rows={6} label="Loading versions" />;
   if (versions.isLoadingError) return <ErrorState error={versions.error} retry={versions.refetch} />;
   const found = versions.data;
   const shown = found.some(({ number }) => number === pair.version)

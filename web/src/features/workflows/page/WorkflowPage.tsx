@@ -97,7 +97,7 @@ function Waiting({ workflow: { last_runs, open_gates } }: { workflow: WorkflowDe
   return (
     <div role="status" className="wash-wait flex items-center gap-3 border-b px-4 py-1.5 max-sm:px-3">
       <p className="min-w-0 flex-1">
-        {open_gates === 1 ? "A run of it waits" : `${open_gates} questions of its runs wait`} for you.
+        {open_gates === 1 ? "A run is waiting" : `${open_gates} questions are waiting`} for you.
       </p>
       {run && (
         <Link to="/workflows/runs/$runId" params={{ runId: run.id }} className={buttonClass()}>
@@ -114,10 +114,10 @@ function Gone({ name }: { name: string }) {
     <Page title={name} crumbs={CRUMBS}>
       <EmptyState
         title={`${name} was deleted`}
-        sentence="Somebody deleted it while this page was open. What it ran can still be looked at."
+        sentence="It was deleted while this page was open. Its runs can still be viewed."
         action={
           <Link to="/runs" search={{ kind: "workflow" }} className={buttonClass("primary")}>
-            Runs of workflows
+            Workflow runs
           </Link>
         }
       />

@@ -22,7 +22,7 @@ export function Actions({ run, status }: Props) {
       <CancelRun
         title={run.workflow_name}
         cancel={() => cancelWorkflowRun(run.id)}
-        description="It and everything it started are stopped, its last steps too. What was done stays done; a retry goes on from there."
+        description="The run, its finally steps and everything it started are stopped. Completed steps are kept; a retry continues from there."
       />
     );
   }
@@ -47,7 +47,7 @@ function Retry({ run, from }: { run: WorkflowRunDetail; from: string }) {
     <Button
       look="primary"
       disabled={retry.isPending}
-      title="A new run: what was done is kept and not done again"
+      title="Starts a new run that keeps completed steps"
       onClick={() => retry.mutate()}
     >
       <RotateCcw size={13} aria-hidden /> Retry <span className="max-lg:sr-only">from {from}</span>{" "}

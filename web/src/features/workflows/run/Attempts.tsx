@@ -8,7 +8,7 @@ import { formatDuration } from "@/ui/time";
 
 /** Each try of a step: what went wrong, what a model wrote instead, how long it was waited. Why its only try failed is said above. */
 export function Attempts({ attempts }: { attempts: readonly WorkflowAttempt[] }) {
-  if (attempts.length === 0) return <p className="text-dim">None has begun.</p>;
+  if (attempts.length === 0) return <p className="text-dim">No attempts yet.</p>;
   return (
     <ol className="space-y-3">
       {attempts.map((attempt) => (
@@ -32,7 +32,7 @@ export function Attempts({ attempts }: { attempts: readonly WorkflowAttempt[] })
           )}
           {attempt.input != null && (
             <div className="space-y-1">
-              <p className="text-xs font-medium text-dim">A model wrote another input</p>
+              <p className="text-xs font-medium text-dim">Input rewritten by a model</p>
               {attempt.note && (
                 <p className="text-xs break-words text-dim">
                   <InlineText text={attempt.note} />
@@ -47,7 +47,7 @@ export function Attempts({ attempts }: { attempts: readonly WorkflowAttempt[] })
             </p>
           )}
           {attempt.retry_in_s != null && (
-            <p className="text-xs text-dim">Tries again after {formatDuration(attempt.retry_in_s * 1000)}.</p>
+            <p className="text-xs text-dim">Retries after {formatDuration(attempt.retry_in_s * 1000)}.</p>
           )}
         </li>
       ))}

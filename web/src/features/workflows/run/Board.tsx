@@ -62,7 +62,7 @@ export function Board({ run, view: latest, isLoading }: Props) {
       {shown === "canvas" && (
         <Panel title="Steps" count={definition.steps.length} className="min-h-0 max-lg:max-h-72">
           {isLoading && view.steps.size === 0 ? (
-            <SkeletonRows rows={6} label="Loading the steps" />
+            <SkeletonRows rows={6} label="Loading steps" />
           ) : (
             <StepTree rows={rows} selected={selected} select={setSelected} turn={turn} />
           )}
@@ -78,7 +78,7 @@ export function Board({ run, view: latest, isLoading }: Props) {
         </div>
         {shown === "canvas" && (
           <div className="min-h-0 flex-1">
-            <Suspense fallback={<SkeletonRows rows={6} label="Loading the canvas" />}>
+            <Suspense fallback={<SkeletonRows rows={6} label="Loading canvas" />}>
               <Canvas
                 definition={definition}
                 marks={marks}
@@ -92,7 +92,7 @@ export function Board({ run, view: latest, isLoading }: Props) {
         {shown === "timeline" && (
           <Timeline rows={rows} view={view} selected={selected} select={setSelected} turn={turn} />
         )}
-        {shown === "log" && <LogView lines={view.log} label="Log of the run" sourceClass="w-44" />}
+        {shown === "log" && <LogView lines={view.log} label="Run log" sourceClass="w-44" />}
       </section>
       {isWide && <div className="min-h-0 min-w-0 overflow-auto">{detail}</div>}
       {!isWide &&

@@ -18,7 +18,7 @@ export function Glance({ run, view, status }: Props) {
   return (
     <>
       <RunBadge status={status} />
-      <span className="mono shrink-0 text-dim max-sm:hidden" title="How long it took">
+      <span className="mono shrink-0 text-dim max-sm:hidden" title="Duration">
         <RunTime run={times} />
       </span>
       <span className="flex min-w-0 items-center gap-3 text-dim max-md:hidden">
@@ -27,7 +27,7 @@ export function Glance({ run, view, status }: Props) {
           <span className="truncate">{run.source || word}</span>
         </span>
         {cost > 0 && (
-          <span className="mono" title="What it cost">
+          <span className="mono" title="Cost">
             {formatMicros(cost)}
           </span>
         )}
@@ -35,7 +35,7 @@ export function Glance({ run, view, status }: Props) {
           to="/workflows/$ref/versions"
           params={{ ref: run.workflow_id }}
           search={{ version: run.number }}
-          title="The version it ran with"
+          title="Version"
           className="mono rounded-sm text-faint hover:text-ink"
         >
           v{run.number}

@@ -63,11 +63,9 @@ function Given({ runId, step }: { runId: string; step: WorkflowStep }) {
   return (
     <section aria-label={step.name || step.step} className="space-y-1">
       <p className="text-xs font-semibold text-dim">{step.name || step.step}</p>
-      {query.isPending && <SkeletonRows rows={2} label="Loading the output" />}
+      {query.isPending && <SkeletonRows rows={2} label="Loading output" />}
       {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
-      {query.data && (
-        <Value value={query.data.output} name={`${step.step}-output`} none="Nothing came out." />
-      )}
+      {query.data && <Value value={query.data.output} name={`${step.step}-output`} none="No output." />}
     </section>
   );
 }

@@ -18,16 +18,16 @@ export function StepLinks({ step, run }: { step: WorkflowStep; run: WorkflowRunD
       {runId &&
         (step.type === "sub_workflow" ? (
           <Link to="/workflows/runs/$runId" params={{ runId }} className={LOOK}>
-            The run it started <ArrowUpRight size={12} aria-hidden />
+            Child run <ArrowUpRight size={12} aria-hidden />
           </Link>
         ) : (
           <Link to="/runs/$runId" params={{ runId }} className={LOOK}>
-            {WORDS[step.type] ?? "The run that does it"} <ArrowUpRight size={12} aria-hidden />
+            {WORDS[step.type] ?? "Run"} <ArrowUpRight size={12} aria-hidden />
           </Link>
         ))}
       {slug && (
         <Link to="/bots/$slug/chat/{-$sessionId}" params={{ slug, sessionId: undefined }} className={LOOK}>
-          Conversations of <span className="mono">{slug}</span> <ArrowUpRight size={12} aria-hidden />
+          Conversations with <span className="mono">{slug}</span> <ArrowUpRight size={12} aria-hidden />
         </Link>
       )}
     </p>
@@ -42,15 +42,15 @@ export function Conversation({ output }: { output: unknown }) {
   if (typeof sessionId !== "string" || typeof slug !== "string") return null;
   return (
     <Link to="/bots/$slug/chat/{-$sessionId}" params={{ slug, sessionId }} className={LOOK}>
-      The conversation <ArrowUpRight size={12} aria-hidden />
+      Conversation <ArrowUpRight size={12} aria-hidden />
     </Link>
   );
 }
 
 const WORDS: Partial<Record<WorkflowStep["type"], string>> = {
-  agent: "The bot's answer as a run",
-  audit: "The audit",
-  message: "The delivery",
+  agent: "Chat run",
+  audit: "Audit",
+  message: "Open delivery",
 };
 
 /** A name that is not put together from data. */

@@ -56,9 +56,7 @@ export function StepPanel({ run, steps, stepKey, select }: Props) {
       {step ? (
         <Details runId={run.id} step={step} steps={steps} />
       ) : (
-        <p className="p-3 text-dim">
-          It has not begun{defined ? "" : ", and the definition does not have it"}.
-        </p>
+        <p className="p-3 text-dim">Not started{defined ? "" : ", and not in the definition"}.</p>
       )}
     </section>
   );
@@ -143,21 +141,21 @@ function Details({ runId, step, steps }: { runId: string; step: WorkflowStep; st
   return (
     <div className="min-w-0 space-y-3 p-3">
       <div className="max-w-full overflow-x-auto">
-        <Segmented label="Show of the step" value={part} options={options} onChange={setPart} />
+        <Segmented label="Step details" value={part} options={options} onChange={setPart} />
       </div>
-      {query.isPending && <SkeletonRows rows={4} label="Loading the step" />}
+      {query.isPending && <SkeletonRows rows={4} label="Loading step" />}
       {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
       {found && part === "output" && <Conversation output={found.output} />}
       {found && part === "output" && (
         <Value
           value={found.output}
           name={`${step.step}-output`}
-          none={isSettled(step.status) ? "Nothing came out." : "Nothing came out yet."}
+          none={isSettled(step.status) ? "No output." : "No output yet."}
         />
       )}
       {part === "output" && step.type === "loop" && <Results runId={runId} steps={steps} loop={step.key} />}
       {found && part === "input" && (
-        <Value value={found.input} name={`${step.step}-input`} none="Nothing went in." />
+        <Value value={found.input} name={`${step.step}-input`} none="No input." />
       )}
       {found && part === "attempts" && <Attempts attempts={found.attempts} />}
       {found && part === "log" && <StepLog lines={found.logs} />}

@@ -118,7 +118,7 @@ export function StepTree({ rows, selected, select, turn, lane }: TreeProps) {
           );
         })}
       </div>
-      {rows.length === 0 && <p className="p-3 text-dim">There are no steps.</p>}
+      {rows.length === 0 && <p className="p-3 text-dim">No steps.</p>}
     </div>
   );
 }

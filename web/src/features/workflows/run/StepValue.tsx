@@ -28,6 +28,6 @@ function answerOf(value: unknown): string | null {
 }
 
 export function StepLog({ lines }: { lines: WorkflowStepDetail["logs"] }) {
-  if (lines.length === 0) return <p className="text-dim">It wrote nothing down.</p>;
-  return <LogLines label="Log of the step" lines={lines} />;
+  if (lines.length === 0) return <p className="text-dim">No log.</p>;
+  return <LogLines label="Step log" lines={lines} />;
 }

@@ -24,7 +24,7 @@ export function Summary({ run, view }: { run: WorkflowRunDetail; view: RunView }
           </div>
         </Panel>
       )}
-      <Panel title="About the run">
+      <Panel title="Run details">
         <div className="p-3">
           <Facts>
             <Fact name="Started by">
@@ -53,7 +53,7 @@ export function Summary({ run, view }: { run: WorkflowRunDetail; view: RunView }
               </Fact>
             )}
             {run.children.length > 0 && (
-              <Fact name="It started">
+              <Fact name="Child runs">
                 <ul>
                   {run.children.map((runId) => (
                     <li key={runId} className="truncate">
@@ -66,7 +66,7 @@ export function Summary({ run, view }: { run: WorkflowRunDetail; view: RunView }
             <Fact name="Run">
               <span className="flex items-center gap-1">
                 <span className="mono min-w-0 truncate">{run.id}</span>
-                <CopyButton text={run.id} label="Copy the id" iconOnly />
+                <CopyButton text={run.id} label="Copy ID" iconOnly />
               </span>
             </Fact>
           </Facts>

@@ -29,9 +29,9 @@ function say(event: Event): Said[] {
     case "run.started":
       return run(`Started on ${event.data.worker}${attempt(event.data.attempt)}.`, "run");
     case "run.waiting":
-      return event.data.until ? run(`Waits, until ${formatClock(event.data.until)}.`) : run("Waits.");
+      return event.data.until ? run(`Waiting until ${formatClock(event.data.until)}.`) : run("Waits.");
     case "run.resumed":
-      return run("Goes on.");
+      return run("Resumed.");
     case "run.completed":
       return run("Completed.", "ok");
     case "run.failed":
@@ -43,9 +43,9 @@ function say(event: Event): Said[] {
     case "gate.answered":
       return [{ source: "gate", text: answered(event) }];
     case "gate.expired":
-      return [{ source: "gate", text: "Nobody answered in time.", tone: "wait" }];
+      return [{ source: "gate", text: "No answer in time.", tone: "wait" }];
     case "gate.closed":
-      return [{ source: "gate", text: "The question no longer matters." }];
+      return [{ source: "gate", text: "The question was withdrawn." }];
     default:
       return [];
   }
@@ -69,7 +69,7 @@ function sayStep(step: WorkflowStep): Said[] {
       return [{ source, text: `${why || "Failed."} Tries again.${note && ` ${note}`}`, tone: "wait" }];
     case "completed":
       return [
-        { source, text: step.is_kept ? "Kept from the run before." : `Done${took(step)}.`, tone: "ok" },
+        { source, text: step.is_kept ? "Kept from the previous run." : `Done${took(step)}.`, tone: "ok" },
       ];
     case "failed":
       return [{ source, text: `Failed: ${why}`, tone: "bad" }];

@@ -14,9 +14,9 @@ export function StartDialog({ title, ...form }: StartProps & { title: string }) 
       title={title}
       description={
         takes > 0 ? (
-          inputs.some(({ required }) => !required) && "What is left empty has the value the workflow says."
+          inputs.some(({ required }) => !required) && "Empty fields use the workflow's defaults."
         ) : (
-          <InlineText text="It declares no inputs. What you give here, its steps find as `trigger`." />
+          <InlineText text="The workflow declares no inputs. Steps can read this value as `trigger`." />
         )
       }
     >

@@ -100,27 +100,27 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
         ))
       ) : (
         <TextArea
-          label="What it starts with"
+          label="Input"
           mono
           rows={6}
           spellCheck={false}
           placeholder="{}"
           value={text}
           error={isTouched ? json.problem : null}
-          hint="An object, written as JSON."
+          hint="A JSON object."
           onChange={(event) => setText(event.target.value)}
           onBlur={() => setTouched(true)}
         />
       )}
       {way === "form" && names.length > 0 && (
         <p className="text-xs text-dim">
-          What was written as JSON besides goes along: <span className="mono">{names.join(", ")}</span>.
+          Other values from the JSON are included: <span className="mono">{names.join(", ")}</span>.
         </p>
       )}
       {newer !== null && (
         <CheckField
           label="With the newest version"
-          hint={`Version ${newer}, instead of the one that ran.`}
+          hint={`Version ${newer} instead of the one that ran.`}
           checked={useLatest}
           onChange={setLatest}
         />
@@ -129,7 +129,7 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
       <div className="flex flex-wrap items-center justify-end gap-2">
         {fields.length > 0 && (
           <span className="mr-auto">
-            <Segmented label="Write it as" value={way} options={WAYS} onChange={turn} />
+            <Segmented label="Format" value={way} options={WAYS} onChange={turn} />
           </span>
         )}
         <Button look="ghost" onClick={close}>

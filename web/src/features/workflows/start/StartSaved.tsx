@@ -17,7 +17,7 @@ export function StartSaved({ reference, close }: Props) {
         {workflow.isLoadingError ? (
           <ErrorState error={workflow.error} retry={workflow.refetch} />
         ) : (
-          <SkeletonRows rows={3} label="Loading what it takes" />
+          <SkeletonRows rows={3} label="Loading inputs" />
         )}
       </Modal>
     );

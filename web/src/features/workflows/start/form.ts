@@ -67,7 +67,7 @@ export function readTyped(fields: readonly Field[], typed: Typed): Read {
   for (const field of fields) {
     const text = typed[field.name] ?? "";
     if (text.trim() === "") {
-      if (field.isRequired) mistakes[field.name] = "It is needed.";
+      if (field.isRequired) mistakes[field.name] = "Required.";
       continue;
     }
     const { value, mistake } = readOne(field, text);
@@ -82,16 +82,16 @@ type One = { value: Json; mistake?: undefined } | { value?: undefined; mistake: 
 function readOne({ type, options }: Field, text: string): One {
   if (type === "string" && !options) return { value: text };
   const value = parsed(text);
-  if (options) return value === undefined ? { mistake: "Choose one." } : { value };
+  if (options) return value === undefined ? { mistake: "Choose a value." } : { value };
   switch (type) {
     case "number":
-      return typeof value === "number" ? { value } : { mistake: "A number is needed." };
+      return typeof value === "number" ? { value } : { mistake: "Must be a number." };
     case "integer":
-      return Number.isInteger(value) ? { value: Number(value) } : { mistake: "A whole number is needed." };
+      return Number.isInteger(value) ? { value: Number(value) } : { mistake: "Must be a whole number." };
     case "boolean":
-      return typeof value === "boolean" ? { value } : { mistake: "It is `true` or `false`." };
+      return typeof value === "boolean" ? { value } : { mistake: "Must be `true` or `false`." };
     case "array":
-      return Array.isArray(value) ? { value } : { mistake: 'A list is needed, as JSON: ["one", "two"].' };
+      return Array.isArray(value) ? { value } : { mistake: 'Must be a JSON list: ["one", "two"].' };
     case "object": {
       const { input, problem } = readInput(text);
       return problem === null ? { value: input as Json } : { mistake: problem };

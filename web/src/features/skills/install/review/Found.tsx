@@ -34,7 +34,7 @@ export function Found({ skills, decisions, setDecisions, shown, show }: Props) {
     <section aria-label="Found skills" className="flex min-h-0 min-w-0 flex-col gap-2">
       <div className="flex gap-2">
         <SearchField
-          label="Filter what was found"
+          label="Filter found skills"
           placeholder="Filter…"
           className="min-w-0 flex-1"
           value={words}
@@ -106,7 +106,7 @@ function Rows({ found, shown, show, isChosen, choose }: RowsProps) {
       ref={box}
       className="min-h-0 flex-1 overflow-auto rounded-md border border-line max-lg:h-52 max-lg:flex-none"
     >
-      {found.length === 0 && <p className="p-3 text-dim">None of them fits.</p>}
+      {found.length === 0 && <p className="p-3 text-dim">No matches.</p>}
       <ul aria-label="Skills" className="relative" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start }) => {
           const skill = found[index];

@@ -7,7 +7,7 @@ export function Mistakes({ problems, isValid }: { problems: readonly SkillProble
   if (problems.length === 0 && isValid) return null;
   return (
     <div className={`rounded-md border px-2.5 py-1.5 ${isValid ? "wash-wait" : "wash-bad"}`}>
-      {!isValid && <p className="font-medium text-bad">It cannot be installed.</p>}
+      {!isValid && <p className="font-medium text-bad">Cannot be installed.</p>}
       <ul aria-label="Problems" className="space-y-0.5">
         {problems.map(({ line, message, hint, is_warning }) => (
           <li key={`${line}:${message}`} className="flex items-baseline gap-2">

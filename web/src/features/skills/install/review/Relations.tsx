@@ -10,7 +10,7 @@ export function Relations({ needs, conflicts }: Props) {
     <>
       {needs.length > 0 && <List title="Needs" relations={needs} fine="in the library" />}
       {conflicts.length > 0 && (
-        <List title="Does not go along with" relations={conflicts} fine="not in the library" />
+        <List title="Conflicts with" relations={conflicts} fine="not in the library" />
       )}
     </>
   );

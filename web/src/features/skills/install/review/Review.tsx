@@ -21,10 +21,11 @@ export function Review({ stage: { skills }, install, isUpdate, close }: Props) {
     <div className="mt-3 space-y-3">
       {skills.length === 0 && (
         <EmptyState
-          title="No skill in it"
+          title="No skills found"
           sentence={
             <>
-              A skill is a folder with a file called <code className="mono">SKILL.md</code>. There is none.
+              A skill is a folder that contains <code className="mono">SKILL.md</code>. No such folder was
+              found.
             </>
           }
         />
@@ -82,7 +83,7 @@ export function Review({ stage: { skills }, install, isUpdate, close }: Props) {
 }
 
 function actionOf(chosen: number, isMany: boolean, isUpdate: boolean): string {
-  if (isUpdate) return "Install the update";
+  if (isUpdate) return "Install update";
   return isMany && chosen > 0 ? `Install ${count(chosen, "skill")}` : "Install";
 }
 

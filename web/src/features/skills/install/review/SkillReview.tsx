@@ -41,15 +41,11 @@ export function SkillReview({ skill, isAlone, decision, change }: Props) {
         {manifest && <p className="break-words text-dim">{manifest.description}</p>}
       </header>
       <Mistakes problems={skill.problems} isValid={skill.valid} />
-      {isSame && <Note>It is in the library already, just as it is here. There is nothing to install.</Note>}
+      {isSame && <Note>Already installed and identical. Nothing to install.</Note>}
       {isUsable && (replaces || !isAlone) && (
         <CheckField
           label={replaces ? `Replace version ${replaces}` : "Install it"}
-          hint={
-            replaces
-              ? "It is in the library under this name. What was granted to that one does not count for this one."
-              : ""
-          }
+          hint={replaces ? "A skill with this name is in the library. Its grants do not carry over." : ""}
           checked={decision.isChosen}
           onChange={(isChosen) => change({ isChosen })}
         />
@@ -65,21 +61,21 @@ export function SkillReview({ skill, isAlone, decision, change }: Props) {
       <Files files={skill.files} changes={replaces ? skill.changes : []} />
       {isUsable && (
         <>
-          <Part title="What it asks for">
+          <Part title="Requested capabilities">
             {asks.length === 0 ? (
-              <p className="text-dim">Nothing. It can only work with what it is given.</p>
+              <p className="text-dim">None. It only works with its input.</p>
             ) : (
               <div className="-mx-3 border-y border-line">
                 <AskList asks={asks} choice={decision.grants} onChange={(grants) => change({ grants })} />
               </div>
             )}
           </Part>
-          <Part title="How far you trust it">
+          <Part title="Trust tier">
             <TierField value={decision.tier} onChange={(tier) => change({ tier })} />
             {replaces && <TierNow name={skill.name} />}
             {kind === "local" && decision.tier !== "local" && (
               <p className="mt-2 text-wait">
-                It is a program, and those run at the tier local only: it would be installed, and not run.
+                This is a program, which runs only at tier local. It would be installed but not run.
               </p>
             )}
           </Part>
@@ -94,7 +90,7 @@ const versionOf = ({ manifest }: StagedSkill): string => manifest?.metadata?.ver
 /** Whoever trusted the one that is there did not read this one. */
 function TierNow({ name }: { name: string }) {
   const tier = useQuery(skillsQuery).data?.find((skill) => skill.name === name)?.tier;
-  return tier && <p className="mt-2 text-dim">The one in the library is {TIERS[tier].word}.</p>;
+  return tier && <p className="mt-2 text-dim">The installed version is {TIERS[tier].word}.</p>;
 }
 
 function Part({ title, children }: { title: string; children: ReactNode }) {

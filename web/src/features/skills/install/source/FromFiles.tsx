@@ -40,10 +40,9 @@ export function FromFiles({ get, close }: WayProps) {
         )}
       >
         <p className="font-medium">
-          {get.isPending ? "Looking at it…" : "Drop a zip or a folder here"}
+          {get.isPending ? "Reading…" : "Drop a zip or a folder here"}
           <span className="mt-0.5 block font-normal text-dim">
-            One skill, or a whole collection: every folder with a <code className="mono">SKILL.md</code> is
-            found.
+            One skill or a collection: every folder with a <code className="mono">SKILL.md</code> is found.
           </span>
         </p>
         <div className="flex flex-wrap justify-center gap-2">

@@ -30,7 +30,7 @@ export function FromGit({ form, change, get, close }: WayProps) {
           mono
           autoComplete="off"
           spellCheck={false}
-          hint="Empty for the repository's own default."
+          hint="Leave empty for the default branch."
           value={form.ref}
           onChange={(event) => change({ ref: event.target.value })}
         />
@@ -40,14 +40,14 @@ export function FromGit({ form, change, get, close }: WayProps) {
           autoComplete="off"
           spellCheck={false}
           placeholder="skills/summarize"
-          hint="Empty for all skills there are."
+          hint="Leave empty for all skills."
           value={form.inside}
           onChange={(event) => change({ inside: event.target.value })}
         />
       </div>
       <Actions get={get} close={close}>
         <Button look="primary" type="submit" disabled={!form.url.trim() || get.isPending}>
-          {get.isPending ? "Fetching…" : "Fetch and look"}
+          {get.isPending ? "Fetching…" : "Fetch"}
         </Button>
       </Actions>
     </form>

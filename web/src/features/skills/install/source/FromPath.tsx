@@ -20,13 +20,13 @@ export function FromPath({ form, change, get, close }: WayProps) {
         autoComplete="off"
         spellCheck={false}
         placeholder="/srv/skills/summarize"
-        hint="On the machine Forge runs on, below a folder that its settings allow."
+        hint="On the machine Forge runs on, inside a folder allowed by its settings."
         value={form.path}
         onChange={(event) => change({ path: event.target.value })}
       />
       <Actions get={get} close={close}>
         <Button look="primary" type="submit" disabled={!form.path.trim() || get.isPending}>
-          {get.isPending ? "Looking…" : "Look at it"}
+          {get.isPending ? "Looking…" : "Review"}
         </Button>
       </Actions>
     </form>

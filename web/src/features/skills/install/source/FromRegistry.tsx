@@ -26,7 +26,7 @@ export function FromRegistry({ form, change, get, close }: WayProps) {
     enabled: (registries.data?.length ?? 0) > 0,
     placeholderData: keepPreviousData,
   });
-  if (registries.isPending) return <SkeletonRows rows={4} label="Loading the registries" />;
+  if (registries.isPending) return <SkeletonRows rows={4} label="Loading registries" />;
   if (registries.isLoadingError) return <ErrorState error={registries.error} retry={registries.refetch} />;
   if (registries.data.length === 0) return <NoRegistry />;
   return (
@@ -55,7 +55,7 @@ function Entries({
   if (entries.length === 0) {
     return (
       <p className="py-4 text-center text-dim">
-        {words ? `Nothing in them fits “${words}”.` : "There is nothing in them."}
+        {words ? `No skills match “${words}”.` : "The registries are empty."}
       </p>
     );
   }
@@ -80,7 +80,7 @@ function Entries({
       </ul>
       {entries.length > shown.length && (
         <p className="text-xs text-dim">
-          The first {shown.length} of {entries.length}. Another word finds fewer.
+          First {shown.length} of {entries.length}. Refine the search to see fewer.
         </p>
       )}
     </>
@@ -107,11 +107,11 @@ function Entry({ entry, get }: { entry: RegistryEntry } & Pick<WayProps, "get">)
         )}
       </div>
       <Button
-        aria-label={`Look at ${name} ${version}`}
+        aria-label={`Review ${name} ${version}`}
         disabled={get.isPending}
         onClick={() => get.mutate({ source: { type: "registry", registry, name, version } })}
       >
-        {isSame ? "Look again" : installed ? "Look at the update" : "Look at it"}
+        {isSame ? "Review again" : installed ? "Review update" : "Review"}
       </Button>
     </>
   );
@@ -121,7 +121,7 @@ function NoRegistry() {
   return (
     <EmptyState
       title="No registries"
-      sentence="A registry is a list of skills at an address that you trust. Add one, and what it offers can be searched here."
+      sentence="A registry is a list of skills at an address you trust. Add one to search it here."
       action={
         <Link to="/settings/registries" className={buttonClass()}>
           Add a registry

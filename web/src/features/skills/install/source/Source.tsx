@@ -25,7 +25,7 @@ export function Source({ form, change, get, close }: WayProps) {
     <div className="mt-4 space-y-4">
       <div className="max-w-full overflow-x-auto">
         <Segmented
-          label="Where from"
+          label="Source"
           value={form.way}
           options={WAYS}
           onChange={(way) => {

@@ -34,7 +34,7 @@ export function StepsField({ label, hint, definition, value, choices, onAdd, onR
               <span className="truncate">{named(step)}</span>
               <button
                 type="button"
-                aria-label={`Take ${named(step)} out`}
+                aria-label={`Remove ${named(step)}`}
                 onClick={() => onRemove(step)}
                 className="grid size-6 place-items-center rounded-sm text-dim hover:text-ink pointer-coarse:size-8"
               >

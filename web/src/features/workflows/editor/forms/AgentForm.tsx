@@ -34,7 +34,7 @@ export function AgentForm({ config, set, references }: ConfigForm<"agent">) {
         rows={5}
         required
         placeholder="Summarise this: {{ steps.fetch.output.body }}"
-        hint="What the bot is asked. Expressions in double braces are filled in."
+        hint="The prompt sent to the bot. Expressions in double braces are replaced."
         value={config.prompt}
         references={references}
         onChange={(prompt) => set({ prompt })}
@@ -43,8 +43,8 @@ export function AgentForm({ config, set, references }: ConfigForm<"agent">) {
         label="Conversation"
         value={config.session ?? "new"}
         options={[
-          { value: "new", label: "A new one each time" },
-          { value: "reuse", label: "One for all runs of this step" },
+          { value: "new", label: "New each time" },
+          { value: "reuse", label: "Shared by all runs of this step" },
         ]}
         onChange={(session) => set({ session })}
       />
@@ -52,7 +52,7 @@ export function AgentForm({ config, set, references }: ConfigForm<"agent">) {
         label="Model"
         mono
         list={known}
-        placeholder="the bot's own"
+        placeholder="the bot's model"
         value={config.model ?? ""}
         onChange={({ target }) => set({ model: target.value || undefined })}
       />
@@ -63,8 +63,8 @@ export function AgentForm({ config, set, references }: ConfigForm<"agent">) {
       </datalist>
       <TypedField
         rows={4}
-        label="Schema of the answer"
-        hint="A JSON Schema. The answer has to be JSON that fits it, and is found as output.json."
+        label="Answer schema"
+        hint="A JSON Schema the answer must match. The parsed answer is available as output.json."
         placeholder='{ "type": "object", "properties": { "title": { "type": "string" } } }'
         value={config.output_schema}
         shown={shownJson}

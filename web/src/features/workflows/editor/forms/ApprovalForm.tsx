@@ -13,7 +13,7 @@ export function ApprovalForm({ config, set, references, ...where }: ConfigForm<"
         rows={4}
         required
         placeholder="Publish this? {{ steps.write.output.response }}"
-        hint="What the person sees. Everything they need to decide."
+        hint="Shown to the person. Include everything needed to decide."
         value={config.prompt}
         references={references}
         onChange={(prompt) => set({ prompt })}
@@ -33,10 +33,10 @@ export function ApprovalForm({ config, set, references, ...where }: ConfigForm<"
         label="Only when rejected"
         way="rejected"
         value={config.rejected_steps ?? []}
-        hint="These run instead of what depends on it."
+        hint="These steps run instead of the ones that depend on it."
       />
       <NumberField
-        label="Seconds to decide"
+        label="Time to decide, in seconds"
         usual="as long as it takes"
         min={1}
         value={config.timeout_secs}
@@ -44,7 +44,7 @@ export function ApprovalForm({ config, set, references, ...where }: ConfigForm<"
       />
       {config.timeout_secs !== undefined && (
         <SelectField
-          label="When nobody decided in time"
+          label="If there is no decision in time"
           value={config.on_timeout ?? "fail"}
           options={[
             { value: "fail", label: "the step fails" },

@@ -32,7 +32,7 @@ export function CodeForm({ id, config, set, references }: ConfigForm<"code">) {
           label="Component"
           mono
           rows={5}
-          hint="In base64."
+          hint="Base64-encoded."
           spellCheck={false}
           value={source}
           onChange={({ target }) => set({ source: target.value })}
@@ -51,7 +51,7 @@ export function CodeForm({ id, config, set, references }: ConfigForm<"code">) {
             onChange={(text) => set({ source: text })}
           />
           <p className="mt-1 text-xs text-dim">
-            A function run(input). Data comes in by the input: braces in the source are not filled in.
+            A function run(input). Pass data through the input; templates in the source are not evaluated.
           </p>
         </div>
       )}

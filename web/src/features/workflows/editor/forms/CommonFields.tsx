@@ -60,7 +60,11 @@ export function OrderFields({ definition, step, change }: Props): ReactNode {
     <>
       <StepsField
         label="Runs after"
-        hint={step.depends_on?.length ? undefined : "Nothing: it starts at once, or when a step chooses it."}
+        hint={
+          step.depends_on?.length
+            ? undefined
+            : "Nothing: starts immediately, or when another step selects it."
+        }
         definition={definition}
         value={step.depends_on ?? []}
         choices={definition.steps
@@ -75,9 +79,9 @@ export function OrderFields({ definition, step, change }: Props): ReactNode {
         options={[
           { value: TOP, label: "the workflow" },
           ...loops.map((loop) => ({ value: scopeOfLoop(loop.id), label: `${titleOf(loop)} (loop)` })),
-          { value: FINALLY, label: "finally: last, however the others ended" },
+          { value: FINALLY, label: "finally: runs last, whatever the outcome" },
         ]}
-        {...(!isPlain && { hint: "Elsewhere it loses its links: a step waits for steps of its own place." })}
+        {...(!isPlain && { hint: "Moving a step removes its dependencies outside the new group." })}
         onChange={(scope) => change(placed(definition, step.id, scope))}
       />
     </>

@@ -28,7 +28,7 @@ export function ErrorFields({ definition, step, set, references }: Props) {
           isExpression
           rows={2}
           placeholder="inputs.publish == true"
-          hint="An expression. When it does not hold, the step is skipped."
+          hint="An expression. If it is false, the step is skipped."
           value={step.condition ?? ""}
           references={references}
           onChange={(condition) => set({ condition: condition || undefined })}
@@ -41,7 +41,7 @@ export function ErrorFields({ definition, step, set, references }: Props) {
           onChange={(timeout_secs) => set({ timeout_secs })}
         />
       </Disclosure>
-      <Disclosure title="When it fails" isOpen={isHandled}>
+      <Disclosure title="On failure" isOpen={isHandled}>
         <RetryFields retry={step.retry} set={(retry) => set({ retry })} />
         <HandlerFields definition={definition} step={step} set={set} />
       </Disclosure>
@@ -72,7 +72,7 @@ function HandlerFields({ definition, step, set }: Omit<Props, "references">) {
           label="Go to"
           value={goto}
           options={choices.map((choice) => ({ value: choice.id, label: titleOf(choice) }))}
-          hint="It runs instead of what depends on this step."
+          hint="Runs instead of the steps that depend on this one."
           onChange={(id) => set({ on_error: { goto: id } })}
         />
       )}
@@ -95,7 +95,7 @@ function RetryFields({ retry, set }: RetryProps) {
       {retry && (
         <>
           <SelectField
-            label="How"
+            label="Strategy"
             value={retry.strategy ?? "simple"}
             options={[
               { value: "simple", label: "the same again" },
@@ -113,7 +113,7 @@ function RetryFields({ retry, set }: RetryProps) {
               onChange={(max_attempts) => change({ max_attempts })}
             />
             <NumberField
-              label="First pause, s"
+              label="Initial delay, s"
               usual="1"
               min={0}
               step={0.1}
@@ -121,7 +121,7 @@ function RetryFields({ retry, set }: RetryProps) {
               onChange={(delay_secs) => change({ delay_secs })}
             />
             <NumberField
-              label="Each longer by"
+              label="Backoff factor"
               usual="2"
               min={1}
               max={10}
@@ -130,14 +130,14 @@ function RetryFields({ retry, set }: RetryProps) {
               onChange={(factor) => change({ factor })}
             />
             <NumberField
-              label="Longest pause, s"
+              label="Maximum delay, s"
               usual="60"
               min={0}
               value={retry.max_delay_secs}
               onChange={(max_delay_secs) => change({ max_delay_secs })}
             />
             <NumberField
-              label="Left to chance"
+              label="Jitter"
               usual="0.1"
               min={0}
               max={1}
@@ -149,7 +149,7 @@ function RetryFields({ retry, set }: RetryProps) {
           <LinesField
             label="Only on these errors"
             placeholder="timeout"
-            hint="Codes, one on each line; * for any. Without it: what may pass by itself."
+            hint="Error codes, one per line; * for any. Default: transient errors."
             value={retry.retry_on ?? []}
             onChange={(codes) => change({ retry_on: codes.length > 0 ? codes : undefined })}
           />

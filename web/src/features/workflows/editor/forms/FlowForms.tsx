@@ -56,14 +56,14 @@ export function ConditionalForm({ config, set, references, ...where }: ConfigFor
         label="Then"
         way="then"
         value={config.then_steps ?? []}
-        hint="Run only if it holds."
+        hint="Runs only if the condition is true."
       />
       <ChosenSteps
         {...where}
         label="Else"
         way="else"
         value={config.else_steps ?? []}
-        hint="Run only if it does not."
+        hint="Runs only if the condition is false."
       />
     </>
   );
@@ -103,7 +103,7 @@ export function LoopForm({ id, config, set, references, definition, change }: Co
       ) : (
         <JsonField
           label="Items"
-          hint="A list as JSON, or a template that gives one. Each is loop.item inside."
+          hint="A JSON list, or a template that returns one. Each item is available as loop.item."
           placeholder="{{ steps.list.output.body }}"
           rows={2}
           value={config.items}
@@ -113,7 +113,7 @@ export function LoopForm({ id, config, set, references, definition, change }: Co
       )}
       <StepsField
         label="Steps inside"
-        hint="They run in every iteration; among each other they may wait for each other."
+        hint="These steps run in every iteration and can depend on each other."
         definition={definition}
         value={config.body_steps}
         choices={choices}
@@ -122,7 +122,7 @@ export function LoopForm({ id, config, set, references, definition, change }: Co
       />
       <div className="grid grid-cols-2 gap-3">
         <NumberField
-          label="Iterations at most"
+          label="Maximum iterations"
           usual="100"
           min={1}
           max={100}
@@ -166,7 +166,7 @@ export function WaitForm({ config, set, references }: ConfigForm<"wait">) {
           label="Until"
           required
           placeholder="2027-01-31T09:00:00+01:00"
-          hint="A time with its zone, or a template that gives one."
+          hint="A time with time zone, or a template that returns one."
           value={config.until ?? ""}
           references={references}
           onChange={(until) => set({ until })}
@@ -176,7 +176,7 @@ export function WaitForm({ config, set, references }: ConfigForm<"wait">) {
           label="Seconds"
           required
           placeholder="60"
-          hint="A number, or a template that gives one. Nothing is kept busy meanwhile."
+          hint="A number, or a template that returns one. No worker is blocked while waiting."
           value={config.seconds ?? ""}
           shown={String}
           read={(text) => ({ value: isNumber(text) ? Number(text) : text, problem: null })}

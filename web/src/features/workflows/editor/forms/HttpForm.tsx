@@ -31,7 +31,7 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
         label="Address"
         required
         placeholder="https://api.example.com/items/{{ inputs.id }}"
-        hint="Servers that are not public are asked only where the settings allow it."
+        hint="Private addresses are only reachable if the settings allow them."
         value={config.url}
         references={withSecrets}
         onChange={(url) => set({ url })}
@@ -55,7 +55,7 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
       {(!NO_BODY.includes(method) || config.body !== undefined) && (
         <JsonField
           label="Body"
-          hint="A text is sent as it is; anything else as JSON."
+          hint="Text is sent as is; anything else as JSON."
           value={config.body}
           references={withSecrets}
           onChange={(body) => set({ body })}
@@ -66,15 +66,15 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
         isOpen={config.expect_status !== undefined || (config.max_bytes ?? USUAL_BYTES) !== USUAL_BYTES}
       >
         <LinesField
-          label="Status it may have"
+          label="Accepted status codes"
           placeholder="200"
-          hint="One on each line. Without any: everything below 400. Others fail the step."
+          hint="One per line. Default: every status below 400. Other statuses fail the step."
           value={(config.expect_status ?? []).map(String)}
-          problemOf={(line) => (STATUS.test(line) ? null : "A status is a number from 100 to 599.")}
+          problemOf={(line) => (STATUS.test(line) ? null : "A status code is a number from 100 to 599.")}
           onChange={(lines) => set({ expect_status: lines.length > 0 ? lines.map(Number) : undefined })}
         />
         <NumberField
-          label="Largest answer, in bytes"
+          label="Maximum response size, in bytes"
           usual={String(USUAL_BYTES)}
           min={1}
           max={8 << 20}

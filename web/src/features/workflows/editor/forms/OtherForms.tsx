@@ -23,12 +23,12 @@ export function SubWorkflowForm({ config, set, references, definition }: ConfigF
         value={config.workflow_name}
         known={others.map(({ name }) => ({ value: name, label: name }))}
         nothing="Choose a workflow…"
-        hint="Its newest version runs, as a run of its own, at most five deep."
+        hint="Starts the newest version as a child run, at most five levels deep."
         onChange={(workflow_name) => set({ workflow_name })}
       />
       <JsonField
         label="Input"
-        hint="An object with its inputs; all of it is its trigger."
+        hint="An object with its inputs. The whole object is available as trigger."
         placeholder='{ "city": "{{ inputs.city }}" }'
         value={config.input}
         references={references}
@@ -78,7 +78,7 @@ export function MessageForm({ config, set, references }: ConfigForm<"message">) 
       )}
       <JsonField
         label="Message"
-        hint="A text, or anything as JSON."
+        hint="Text, or any JSON value."
         value={config.body}
         references={references}
         onChange={(body = "") => set({ body })}
@@ -87,14 +87,14 @@ export function MessageForm({ config, set, references }: ConfigForm<"message">) 
         label="Type"
         mono
         placeholder="text"
-        hint="A word the receiver can tell messages apart by."
+        hint="A type the receiver can filter by."
         value={config.message_type ?? ""}
         onChange={({ target }) => set({ message_type: target.value || undefined })}
       />
       {!isChannel && (
         <CheckField
-          label="Wait for the reply"
-          hint="It is found as output.reply."
+          label="Wait for a reply"
+          hint="Available as output.reply."
           checked={config.wait ?? false}
           onChange={(wait) => set({ wait: wait || undefined })}
         />
@@ -122,7 +122,7 @@ export function AuditForm({ config, set, references }: ConfigForm<"audit">) {
         required
         list={known}
         placeholder="my-project"
-        hint="Its name or id; a template may give it."
+        hint="Name or id. Templates are allowed."
         value={config.workspace}
         onChange={({ target }) => set({ workspace: target.value })}
       />
@@ -132,15 +132,15 @@ export function AuditForm({ config, set, references }: ConfigForm<"audit">) {
         ))}
       </datalist>
       <TemplateField
-        label="Count changes from"
+        label="Base revision"
         placeholder="main"
-        hint="A commit, branch or tag. Without it everything is audited."
+        hint="A commit, branch or tag. Leave empty to audit everything."
         value={config.base ?? ""}
         references={references}
         onChange={(base) => set({ base: base || undefined })}
       />
       <fieldset className="space-y-1">
-        <legend className="mb-1 text-xs font-medium text-dim">The step fails on</legend>
+        <legend className="mb-1 text-xs font-medium text-dim">Fail on</legend>
         {VERDICTS.map(({ value, hint }) => (
           <CheckField
             key={value}

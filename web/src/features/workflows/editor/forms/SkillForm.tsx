@@ -18,7 +18,7 @@ export function SkillForm({ config, set, references }: ConfigForm<"skill">) {
       />
       <JsonField
         label="Input"
-        hint={'An object as JSON, or a text: that goes in as {"input": text}.'}
+        hint={'A JSON object, or text that is passed as {"input": text}.'}
         placeholder='{ "url": "{{ inputs.url }}" }'
         value={config.input}
         references={references}

@@ -15,10 +15,10 @@ type Props = { inputs: Readonly<Record<string, Input>>; onChange: (inputs: Recor
 export function InputsFields({ inputs, onChange }: Props) {
   return (
     <PairsField<Input>
-      label="What a run takes"
+      label="Inputs"
       one="input"
       blank={{ type: "string" }}
-      hint="Steps refer to them as inputs.name."
+      hint="Available to steps as inputs.name."
       value={inputs}
       onChange={onChange}
     >
@@ -37,7 +37,7 @@ export function InputsFields({ inputs, onChange }: Props) {
           />
           <CheckField
             label="Required"
-            hint="No run without it"
+            hint="A run cannot start without it"
             checked={input.required ?? false}
             onChange={(required) => change({ ...input, required: required || undefined })}
           />
@@ -53,7 +53,7 @@ export function InputsFields({ inputs, onChange }: Props) {
           <TypedField
             label={`Values of ${name}`}
             placeholder='["small", "large"]'
-            hint="A list as JSON, when it can only be one of a few."
+            hint="A JSON list of allowed values."
             value={input.enum}
             shown={shownJson}
             read={readList}

@@ -26,7 +26,7 @@ export function SettingsPanel({ definition, change, close }: Props) {
       label="Workflow"
       title="Workflow"
       actions={
-        <IconButton label="Close the settings" onClick={close}>
+        <IconButton label="Close settings" onClick={close}>
           <X size={14} aria-hidden />
         </IconButton>
       }
@@ -46,11 +46,11 @@ export function SettingsPanel({ definition, change, close }: Props) {
         label="Description"
         rows={2}
         maxLength={4000}
-        placeholder="What it is for"
+        placeholder="Description"
         value={definition.description ?? ""}
         onChange={({ target }) => set({ description: target.value || undefined })}
       />
-      <Disclosure title="What starts it" isOpen>
+      <Disclosure title="Triggers" isOpen>
         <TriggersFields triggers={triggers} onChange={(next) => set({ triggers: next })} />
       </Disclosure>
       <Disclosure title="Inputs" isOpen={Object.keys(inputs).length > 0}>
@@ -58,10 +58,10 @@ export function SettingsPanel({ definition, change, close }: Props) {
       </Disclosure>
       <Disclosure title="Outputs" isOpen={Object.keys(outputs).length > 0}>
         <PairsField<Json>
-          label="What a run gives"
+          label="Outputs"
           one="value"
           blank=""
-          hint="Without any, it is the output of the last step."
+          hint="Default: the output of the last step."
           value={outputs}
           onChange={(next) => set({ outputs: next })}
         >
@@ -89,7 +89,7 @@ function LimitFields({ definition, set }: PartProps) {
     <Disclosure title="Limits" isOpen={definition.concurrency !== undefined}>
       <div className="grid grid-cols-2 gap-3">
         <NumberField
-          label="Runs at a time"
+          label="Concurrent runs"
           usual="any number"
           min={1}
           max={1000}
@@ -97,7 +97,7 @@ function LimitFields({ definition, set }: PartProps) {
           onChange={(concurrency) => set({ concurrency })}
         />
         <NumberField
-          label="Steps at a time"
+          label="Concurrent steps"
           usual="16"
           min={1}
           max={64}
@@ -107,7 +107,7 @@ function LimitFields({ definition, set }: PartProps) {
       </div>
       {definition.concurrency !== undefined && (
         <SelectField
-          label="One more than that"
+          label="When the limit is reached"
           value={definition.concurrency_policy ?? "queue"}
           options={[
             { value: "queue", label: "waits for its turn" },
@@ -121,7 +121,7 @@ function LimitFields({ definition, set }: PartProps) {
         label="Time limit in seconds"
         usual="1800"
         min={1}
-        hint="Of work: waiting for people and times does not count."
+        hint="Working time only; waiting for people and timers does not count."
         value={definition.timeout_secs}
         onChange={(timeout_secs) => set({ timeout_secs })}
       />
@@ -145,7 +145,7 @@ function AboutFields({ definition, set }: PartProps) {
         label="Version"
         mono
         maxLength={64}
-        hint="What you call it. Each save has a number besides."
+        hint="A label of your choice. Each save also gets a number."
         placeholder="1.0"
         value={definition.version ?? ""}
         onChange={({ target }) => set({ version: target.value || undefined })}

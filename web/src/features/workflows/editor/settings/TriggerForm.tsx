@@ -33,7 +33,7 @@ function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
         label="Schedule"
         mono
         required
-        hint="daily at 9am, every 15 minutes, mondays at 8:30, or five or six cron fields."
+        hint="For example daily at 9am, every 15 minutes, mondays at 8:30, or a cron expression with five or six fields."
         value={trigger.schedule}
         onChange={({ target }) => onChange({ ...trigger, schedule: target.value })}
       />
@@ -49,14 +49,14 @@ function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
               onChange({ ...trigger, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone })
             }
           >
-            Take mine
+            Use mine
           </button>
         }
         value={trigger.timezone ?? ""}
         onChange={({ target }) => onChange({ ...trigger, timezone: target.value || undefined })}
       />
       <SelectField
-        label="Times nobody was there for"
+        label="Missed runs"
         value={trigger.catch_up ?? "once"}
         options={[
           { value: "once", label: "run once for all of them" },
@@ -68,7 +68,7 @@ function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
       <TypedField
         label="Inputs"
         rows={2}
-        hint="An object as JSON."
+        hint="A JSON object."
         value={someOf(trigger.inputs)}
         shown={shownJson}
         read={readInputs}
@@ -101,15 +101,15 @@ function WebhookForm({ trigger, onChange }: FormOf<WebhookTrigger>) {
         required
         spellCheck={false}
         placeholder="/github/push"
-        hint="Deliveries come to /webhooks and this path."
+        hint="Requests arrive at /webhooks followed by this path."
         value={trigger.path}
         onChange={({ target }) => onChange({ ...trigger, path: target.value })}
       />
       <SelectField
-        label="Who may call it"
+        label="Authentication"
         value={auth?.type ?? "none"}
         options={[
-          { value: "hmac_sha256", label: "who signs it (HMAC SHA-256)" },
+          { value: "hmac_sha256", label: "signed requests (HMAC SHA-256)" },
           { value: "bearer_token", label: "who knows a token" },
           { value: "none", label: "anybody who knows the path" },
         ]}
@@ -131,7 +131,7 @@ function WebhookForm({ trigger, onChange }: FormOf<WebhookTrigger>) {
         />
       )}
       <NumberField
-        label="Oldest delivery, in seconds"
+        label="Maximum age, in seconds"
         usual="300"
         min={10}
         max={86_400}
@@ -152,7 +152,7 @@ function EventForm({ trigger, onChange }: FormOf<EventTrigger>) {
         required
         spellCheck={false}
         placeholder="run.failed"
-        hint="Its type, as the log names it."
+        hint="The event type, as in the log."
         value={trigger.event_type}
         onChange={({ target }) => onChange({ ...trigger, event_type: target.value })}
       />
@@ -161,7 +161,7 @@ function EventForm({ trigger, onChange }: FormOf<EventTrigger>) {
         mono
         spellCheck={false}
         placeholder="*"
-        hint="* for anything, or workflow:name, bot:slug, skill:name, kind:of-run."
+        hint="* for anything, or workflow:name, bot:slug, skill:name, kind:run-kind."
         value={trigger.source ?? ""}
         onChange={({ target }) => onChange({ ...trigger, source: target.value || undefined })}
       />
@@ -176,14 +176,14 @@ function FilesForm({ trigger, onChange }: FormOf<FileWatchTrigger>) {
       <LinesField
         label="Folders or files"
         placeholder="/data/inbox"
-        hint="One on each line."
+        hint="One per line."
         value={trigger.paths}
         onChange={(paths) => onChange({ ...trigger, paths })}
       />
       <LinesField
         label="Patterns"
         placeholder="*.csv"
-        hint="One on each line. Without any: every file."
+        hint="One per line. Default: every file."
         value={trigger.patterns ?? []}
         onChange={(patterns) =>
           onChange({ ...trigger, patterns: patterns.length > 0 ? patterns : undefined })
@@ -206,7 +206,7 @@ function WhenField<One extends Trigger & { when?: string | undefined }>({ trigge
       label="Only when"
       isExpression
       placeholder='event.ref == "refs/heads/main"'
-      hint="An expression over event. Otherwise nothing starts."
+      hint="An expression over event. If it is false, nothing starts."
       value={trigger.when ?? ""}
       references={WHEN}
       onChange={(when) => onChange({ ...trigger, when: when || undefined })}

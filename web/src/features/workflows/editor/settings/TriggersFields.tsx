@@ -16,7 +16,7 @@ const BLANK: { [Type in TriggerType]: Extract<Trigger, { type: Type }> } = {
 };
 
 const MEANINGS: Record<TriggerType, string> = {
-  manual: "By hand",
+  manual: "Manually",
   cron: "On a schedule",
   webhook: "By a webhook",
   event: "On an event",
@@ -59,7 +59,7 @@ export function TriggersFields({ triggers, onChange }: Props) {
         })}
       </ul>
       <Select
-        label="Add something that starts it"
+        label="Add a trigger"
         value=""
         options={[
           { value: "", label: "Add…" },

@@ -1,0 +1,1 @@
+"""Commands that agents may run: policy, execution and test reports."""

@@ -1,0 +1,186 @@
+"""Steps of an agent: start, model calls and tool calls, each journaled once it is done."""
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from forge.agents.compaction import BYTES_PER_TOKEN
+from forge.agents.models import (
+    AgentDelta,
+    AgentStarted,
+    AgentToolAsked,
+    AgentToolUsed,
+    AgentTurn,
+    NearbySkill,
+)
+from forge.agents.spec import AgentSpec
+from forge.agents.tool import arguments_of
+from forge.events.log import EventLog
+from forge.kernel.clock import now
+from forge.kernel.text import repair_surrogates
+from forge.llm.budgets import Spender
+from forge.llm.errors import BudgetExceeded, ContextFull
+from forge.llm.gateway import Gateway
+from forge.llm.messages import DeltaKind, OnDelta, Thinking, ToolCall
+from forge.llm.models import Prompt, Reply, Shortfall
+from forge.runs.attempt import StepInfo, StepIntent
+from forge.runs.journal import StepResult, run_stream
+from forge.sandbox.sandboxes import Sandboxes
+from forge.store.database import Store
+
+MAX_SHOWN_CHARS = 4000
+"""Characters of a result or of thinking in events; the conversation has the whole text."""
+FLUSH_S = 0.05
+MAX_DELTA_CHARS = 1000
+
+
+class ModelAnswer(BaseModel):
+    """Result of a model call: its answer, or the reason why there is none."""
+
+    model_config = ConfigDict(frozen=True)
+
+    reply: Reply | None = None
+    at: datetime | None = None
+    budget: Shortfall | None = None
+    too_long: bool = False
+    interrupted: bool = False
+
+
+class AnswerSink:
+    """Publishes an answer as ephemeral events while it is generated, a few times per second."""
+
+    def __init__(self, events: EventLog, step: StepInfo, turn: int) -> None:
+        self._events = events
+        self._step = step
+        self._turn = turn
+        self._kind: DeltaKind = "text"
+        self._pieces: list[str] = []
+        self._offset = 0
+        self._flushed = 0.0
+
+    async def add(self, kind: DeltaKind, text: str) -> None:
+        if kind != self._kind:
+            await self._flush()
+            self._kind, self._offset = kind, 0
+        self._pieces.append(text)
+        if time.monotonic() - self._flushed >= FLUSH_S:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        if not self._pieces:
+            return
+        text = repair_surrogates("".join(self._pieces))
+        self._pieces.clear()
+        self._flushed = time.monotonic()
+        for start in range(0, len(text), MAX_DELTA_CHARS):
+            piece = text[start : start + MAX_DELTA_CHARS]
+            delta = AgentDelta(
+                turn=self._turn, attempt=self._step.attempt, kind=self._kind, offset=self._offset, text=piece
+            )
+            self._offset += len(piece)
+            await self._events.publish_ephemeral(run_stream(self._step.run_id), delta)
+
+
+@dataclass(frozen=True)
+class AgentSteps:
+    gateway: Gateway
+    events: EventLog
+    database: Store
+    sandboxes: Sandboxes
+
+    async def begin(self, step: StepInfo, spec: AgentSpec) -> StepResult:
+        report = await self.sandboxes.open()
+        skills: list[NearbySkill] = []
+        if spec.workspace_skills is not None:
+            skills = await asyncio.to_thread(spec.workspace_skills.find, (await spec.open_context()).files)
+        started = AgentStarted(
+            role=spec.role,
+            tools=spec.with_skills(skills).tools.names,
+            limits=spec.limits,
+            sandbox=report.level,
+            skills=skills,
+        )
+        found = [skill.model_dump(mode="json") for skill in skills]
+        return StepResult({"at": now().isoformat(), "skills": found}, (started,))
+
+    def overhead_tokens(self, prompt: Prompt) -> int:
+        """Estimate tokens besides the conversation: instructions, tools and the reserved output."""
+        tools = sum(len(tool.model_dump_json()) for tool in prompt.tools)
+        return (len(prompt.system.encode()) + tools) // BYTES_PER_TOKEN + prompt.max_output
+
+    async def think(
+        self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt, spoken: str
+    ) -> StepResult | dict[str, Any]:
+        """Call the model and publish its answer while it is generated. `spoken` is the text of previous
+        turns."""
+        return await self.ask(step, turn, spec, prompt, AnswerSink(self.events, step, turn).add)
+
+    async def ask(
+        self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt, on_delta: OnDelta
+    ) -> StepResult | dict[str, Any]:
+        """Call the model. A used-up budget and a full context are results, which the loop handles."""
+        spender = Spender(step.account_id, step.key, step.run_id, spec.scope)
+        try:
+            reply = await self.gateway.call(spender, spec.role, prompt, model=spec.model, on_delta=on_delta)
+        except BudgetExceeded as error:
+            return ModelAnswer(budget=error.shortfall).model_dump(mode="json")
+        except ContextFull:
+            return ModelAnswer(too_long=True).model_dump(mode="json")
+        return StepResult(ModelAnswer(reply=reply, at=now()).model_dump(mode="json"), (_turn(turn, reply),))
+
+    async def use(self, step: StepInfo, turn: int, spec: AgentSpec, call: ToolCall) -> StepResult:
+        began = time.perf_counter()
+        place = await spec.open_context()
+        outcome = await spec.tools.use(call, replace(place, intent=StepIntent(self.database, step)))
+        used = AgentToolUsed(
+            turn=turn,
+            call_id=call.id,
+            name=call.name,
+            is_error=outcome.is_error,
+            summary=outcome.summary,
+            text=_shorten_middle(outcome.text),
+            duration_ms=round((time.perf_counter() - began) * 1000),
+            detail=outcome.detail,
+        )
+        return StepResult({"outcome": outcome.model_dump(mode="json"), "at": now().isoformat()}, (used,))
+
+
+def _turn(turn: int, reply: Reply) -> AgentTurn:
+    message = reply.message
+    thinking = "\n".join(part.text for part in message.parts if isinstance(part, Thinking))
+    return AgentTurn(
+        turn=turn,
+        model=f"{reply.provider}:{reply.model}",
+        text=message.text,
+        thinking=_shorten_middle(thinking),
+        tools=[
+            AgentToolAsked(id=call.id, name=call.name, input=_shown_input(call))
+            for call in message.tool_calls
+        ],
+        stop=reply.stop,
+        usage=reply.usage,
+        cost_micros=reply.cost_micros,
+        context_used=round((reply.usage.sent + reply.usage.output) / reply.context_window, 4),
+    )
+
+
+def _shown_input(call: ToolCall) -> dict[str, Any] | None:
+    """Shorten long arguments, such as whole files, for the event log."""
+    arguments = arguments_of(call)
+    if arguments is None:
+        return None
+    return {
+        name: _shorten_middle(value) if isinstance(value, str) else value for name, value in arguments.items()
+    }
+
+
+def _shorten_middle(text: str) -> str:
+    """Keep the beginning and the end of a long text."""
+    if len(text) <= MAX_SHOWN_CHARS:
+        return text
+    half = MAX_SHOWN_CHARS // 2
+    return f"{text[:half]}\n[… {len(text) - MAX_SHOWN_CHARS:,} characters …]\n{text[-half:]}"

@@ -1,0 +1,168 @@
+"""Base class of tools, and the tool box of an agent.
+
+Failures of a tool are results for the model, never exceptions: a wrong argument, a missing file, a refused
+command. The model reads them and tries something else.
+"""
+
+import json
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
+
+from forge.agents.models import ToolOutcome
+from forge.errors import ForgeError, Internal
+from forge.kernel.validation import validation_problems
+from forge.llm.messages import ToolCall
+from forge.llm.models import ToolSpec
+from forge.sandbox.sandboxes import Sandboxes
+from forge.workspace.filesystem.files import Files
+
+
+class Intent(Protocol):
+    """Records what a tool is about to change, so that a repeated call after a crash can detect it."""
+
+    async def recall(self) -> Any | None: ...
+
+    async def declare(self, meant: Any) -> None: ...
+
+
+class NoIntent:
+    """Intent of tools outside a run, where nothing is repeated."""
+
+    async def recall(self) -> Any | None:
+        return None
+
+    async def declare(self, meant: Any) -> None:
+        return None
+
+
+log = logging.getLogger(__name__)
+
+I = TypeVar("I", bound=BaseModel)  # noqa: E741
+MAX_PROBLEMS = 10
+MAX_ARGUMENTS = 2_000_000
+"""More than any tool needs; parsing longer arguments would block the event loop."""
+
+
+class Effect(StrEnum):
+    """Side effects of a tool. Tools that only read may run in parallel."""
+
+    READS = "reads"
+    WRITES = "writes"
+    RUNS = "runs"
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """Context of a tool call. Chats have no workspace."""
+
+    workspace: Files | None
+    sandboxes: Sandboxes
+    intent: Intent = field(default_factory=NoIntent)
+
+    @property
+    def files(self) -> Files:
+        if self.workspace is None:
+            raise Internal("A file tool was used without a workspace.")
+        return self.workspace
+
+
+class Tool(ABC, Generic[I]):
+    name: ClassVar[str]
+    description: ClassVar[str]
+    effect: ClassVar[Effect]
+    is_lasting: ClassVar[bool] = False
+    """Its results are never shortened or dropped from the conversation."""
+    input: type[I]
+
+    @abstractmethod
+    async def use(self, given: I, context: ToolContext) -> ToolOutcome: ...
+
+    def spec(self) -> ToolSpec:
+        schema = self.input.model_json_schema()
+        schema.pop("title", None)
+        return ToolSpec(name=self.name, description=self.description, parameters=schema)
+
+
+class ToolBox:
+    """The tools of one agent in a fixed order: a changed list would invalidate the prompt cache."""
+
+    def __init__(self, tools: Iterable[Tool[Any]]) -> None:
+        self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
+        self._specs = [tool.spec() for tool in self._tools.values()]
+
+    def with_more(self, tools: Iterable[Tool[Any]]) -> "ToolBox":
+        return ToolBox([*self._tools.values(), *tools])
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._tools)
+
+    def specs(self) -> list[ToolSpec]:
+        return self._specs
+
+    def only_reads(self, name: str) -> bool:
+        tool = self._tools.get(name)
+        return tool is None or tool.effect is Effect.READS
+
+    def is_lasting(self, name: str) -> bool:
+        return name in self._tools and self._tools[name].is_lasting
+
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return failure(
+                f"There is no tool called {call.name[:100]!r}. There are: {', '.join(self._tools)}."
+            )
+        if len(call.arguments) > MAX_ARGUMENTS:
+            return failure(f"The arguments are too long: {len(call.arguments):,} characters.")
+        try:
+            given = tool.input.model_validate(parse_arguments(call))
+        except ValueError as error:
+            return failure(_describe_problems(error))
+        try:
+            return await tool.use(given, context)
+        except ForgeError as error:
+            return failure(f"{error.message} {error.hint}" if error.hint else error.message)
+        except Exception as error:
+            log.exception("tool %s failed", call.name)
+            return failure(
+                f"The tool failed with an internal error ({type(error).__name__}); your call was not at fault."
+            )
+
+
+def failure(text: str) -> ToolOutcome:
+    return ToolOutcome(text=f"Error: {text}", is_error=True, summary=text.partition("\n")[0][:200])
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any] | None:
+    """Return the arguments of a call, or None if they cannot be parsed."""
+    try:
+        found = parse_arguments(call)
+    except ValueError:
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+def parse_arguments(call: ToolCall) -> object:
+    """Parse arguments; raises ValueError, also for valid JSON with unpaired surrogates, infinite numbers
+    or too deep nesting."""
+    try:
+        found = json.loads(call.arguments or "{}")
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+    except RecursionError as error:
+        raise ValueError("too deeply nested") from error
+    return found
+
+
+def _describe_problems(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return f"The arguments are not JSON: {error}. Call the tool again with valid JSON."
+    found = validation_problems(error)[:MAX_PROBLEMS]
+    lines = [f"{misfit.where or 'arguments'}: {misfit.message}" for misfit in found]
+    return "The arguments do not fit: " + "; ".join(lines)

@@ -1,0 +1,232 @@
+"""Tools that read files, list directories and search."""
+
+import asyncio
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from forge.agents.models import ToolDetail, ToolOutcome
+from forge.agents.tool import Effect, Tool, ToolContext, failure
+from forge.agents.tools.text_edits import has_windows_ends, plain
+from forge.workspace.filesystem.entries import IGNORED, Entry, EntryKind
+from forge.workspace.filesystem.files import FileContent, Files
+from forge.workspace.filesystem.search import SearchResult, search
+
+MAX_READ_BYTES = 50_000
+MAX_FILE_BYTES = 16 << 20
+MAX_NAMES = 1_000
+MAX_MATCHES = 50
+SHOWN_HASH = 12
+"""Characters of a SHA-256 shown as base_hash."""
+_LOOK = 8192
+
+
+class ToolInput(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def failed(path: str, text: str) -> ToolOutcome:
+    return failure(text).model_copy(update={"detail": ToolDetail(path=path)})
+
+
+class ReadFileInput(ToolInput):
+    path: str = Field(description="Relative to the workspace, such as src/app.py.")
+    start_line: int | None = Field(default=None, ge=1, description="First line to read, counted from 1.")
+    end_line: int | None = Field(default=None, ge=1, description="Last line to read.")
+
+
+class ReadFile(Tool[ReadFileInput]):
+    """Read a file. The first line of the result describes the file, the rest is its content, so neither
+    can be mistaken for the other. If content is missing, the first line says so and a note follows at
+    the end."""
+
+    name = "read_file"
+    description = (
+        "Read a text file. The first line of the result, in square brackets, is about the file: its size, the lines "
+        "shown and the base_hash that edit_file takes. Everything after it is the file as it is. At most 50 KB are "
+        "shown; then the first line says so, a last line in square brackets says how to read on."
+    )
+    effect = Effect.READS
+    input = ReadFileInput
+
+    async def use(self, given: ReadFileInput, context: ToolContext) -> ToolOutcome:
+        return await asyncio.to_thread(_read, given, context.files)
+
+
+def _read(given: ReadFileInput, files: Files) -> ToolOutcome:
+    found = files.read(given.path, limit=MAX_FILE_BYTES)
+    if b"\0" in found.data[:_LOOK]:
+        return failed(given.path, f"{given.path!r} is not text ({found.size:,} bytes).")
+    if given.start_line and given.end_line and given.end_line < given.start_line:
+        return failed(given.path, "end_line is before start_line.")
+    return _shown(given, found)
+
+
+@dataclass(frozen=True)
+class _Excerpt:
+    text: str
+    first: int
+    last: int
+    lines: int
+    missing_bytes: int
+    """Bytes of the requested range that are not shown."""
+    cut_in_line: bool
+
+
+def _shown(given: ReadFileInput, found: FileContent) -> ToolOutcome:
+    excerpt = _excerpt(found.data, given.start_line or 1, given.end_line)
+    if excerpt is None:
+        lines = _count_lines(found.data)
+        return failed(
+            given.path, f"{given.path!r} has {lines:,} lines; there is no line {given.start_line:,}."
+        )
+    is_cut = excerpt.missing_bytes > 0 or found.hash is None
+    about = [f"{found.size:,} bytes", _lines_in_words(excerpt)]
+    about.append(f"base_hash {found.hash[:SHOWN_HASH]}" if found.hash else "too large for edit_file")
+    text = excerpt.text
+    if has_windows_ends(found.data):
+        text = plain(text)
+        about.append("Windows line ends")
+    header = f"[{given.path}: {', '.join(about)}{', cut' if is_cut else ''}]"
+    text = f"{header}\n{text}"
+    if is_cut:
+        text += f"{'' if text.endswith(chr(10)) else chr(10)}{_how_to_read_on(excerpt)}"
+    return ToolOutcome(
+        text=text,
+        summary=f"{given.path}, {_lines_in_words(excerpt)}",
+        detail=ToolDetail(path=given.path, bytes=found.size, truncated=is_cut),
+    )
+
+
+def _lines_in_words(excerpt: _Excerpt) -> str:
+    if excerpt.lines == 0:
+        return "empty"
+    if (excerpt.first, excerpt.last) == (1, excerpt.lines):
+        return "1 line" if excerpt.lines == 1 else f"{excerpt.lines:,} lines"
+    return f"lines {excerpt.first:,}-{excerpt.last:,} of {excerpt.lines:,}"
+
+
+def _how_to_read_on(excerpt: _Excerpt) -> str:
+    if excerpt.missing_bytes == 0:
+        return f"[cut: the file is larger than {MAX_FILE_BYTES:,} bytes, and only those can be read]"
+    missing = f"[cut: {excerpt.missing_bytes:,} bytes are not shown; "
+    if excerpt.cut_in_line:
+        return missing + f"line {excerpt.last:,} is too long to be shown whole; look with search_code]"
+    return missing + f"read on with start_line={excerpt.last + 1}]"
+
+
+def _excerpt(data: bytes, first: int, last: int | None) -> _Excerpt | None:
+    """Select as many whole lines as fit; None if the first line does not exist."""
+    lines = _count_lines(data)
+    if first > max(lines, 1):
+        return None
+    start = _offset_of(data, first)
+    end = len(data) if last is None or last >= lines else _offset_of(data, last + 1)
+    stop, cut_in_line = end, False
+    if end - start > MAX_READ_BYTES:
+        stop = data.rfind(b"\n", start, start + MAX_READ_BYTES) + 1
+        if stop <= start:
+            stop, cut_in_line = start + MAX_READ_BYTES, True
+    wanted = data[start:stop]
+    return _Excerpt(
+        text=wanted.decode("utf-8", "replace"),
+        first=first,
+        last=first + max(_count_lines(wanted) - 1, 0),
+        lines=lines,
+        missing_bytes=end - stop,
+        cut_in_line=cut_in_line,
+    )
+
+
+def _count_lines(data: bytes) -> int:
+    return data.count(b"\n") + (0 if data.endswith(b"\n") or not data else 1)
+
+
+def _offset_of(data: bytes, line: int) -> int:
+    """Return the offset of a line."""
+    at = 0
+    for _ in range(line - 1):
+        at = data.find(b"\n", at) + 1
+    return at
+
+
+class ListDirectoryInput(ToolInput):
+    path: str = Field(
+        default=".", description="Relative to the workspace; the workspace itself when left out."
+    )
+
+
+class ListDirectory(Tool[ListDirectoryInput]):
+    name = "list_directory"
+    description = (
+        "List a directory, one name a line, sorted; directories end with /. Version control, caches, node_modules, "
+        "virtual environments, dist and build are left out and named in a last line in square brackets; what they "
+        "hold is listed when one of them is given as path."
+    )
+    effect = Effect.READS
+    input = ListDirectoryInput
+
+    async def use(self, given: ListDirectoryInput, context: ToolContext) -> ToolOutcome:
+        entries = await asyncio.to_thread(context.files.list, given.path)
+        left_out = [entry for entry in entries if entry.kind is EntryKind.DIR and entry.name in IGNORED]
+        shown = [entry for entry in entries if entry not in left_out]
+        lines = [_name(entry) for entry in shown[:MAX_NAMES]]
+        notes = [f"left out: {', '.join(f'{entry.name}/' for entry in left_out)}"] if left_out else []
+        if len(shown) > MAX_NAMES:
+            notes.append(f"{len(shown) - MAX_NAMES:,} more names are not shown")
+        if not lines:
+            lines.append("(nothing)" if not left_out else "(nothing else)")
+        lines += [f"[{note}]" for note in notes]
+        return ToolOutcome(
+            text="\n".join(lines),
+            summary=f"{given.path}, {len(shown):,} {'entry' if len(shown) == 1 else 'entries'}",
+            detail=ToolDetail(path=given.path, matches=len(shown), truncated=len(shown) > MAX_NAMES),
+        )
+
+
+def _name(entry: Entry) -> str:
+    name = entry.name if entry.name.isprintable() else ascii(entry.name)[1:-1]
+    marks = {EntryKind.DIR: "/", EntryKind.LINK: " (link)", EntryKind.OTHER: " (cannot be opened)"}
+    return name + marks.get(entry.kind, "")
+
+
+class SearchCodeInput(ToolInput):
+    pattern: str = Field(description="A regular expression; what is not a valid one is looked for as text.")
+    glob: str | None = Field(default=None, description="Only files like this, such as *.py or src/**/*.ts.")
+    path: str = Field(default=".", description="Only below this directory, or in this file.")
+
+
+class SearchCode(Tool[SearchCodeInput]):
+    name = "search_code"
+    description = (
+        "Find lines that match a regular expression, in all text files of the workspace; case does not matter. "
+        "Gives path:line: text, at most 50 lines."
+    )
+    effect = Effect.READS
+    input = SearchCodeInput
+
+    async def use(self, given: SearchCodeInput, context: ToolContext) -> ToolOutcome:
+        found = await asyncio.to_thread(
+            search, context.files, given.pattern, glob=given.glob, path=given.path, limit=MAX_MATCHES
+        )
+        lines = [f"{match.path}:{match.line}: {match.text}" for match in found.matches]
+        lines += [f"[{note}]" for note in _search_notes(found)]
+        count = f"{len(found.matches)}{' or more' if found.truncated else ''}"
+        return ToolOutcome(
+            text="\n".join(lines),
+            summary=f"{given.pattern[:80]!r}: {count} {'line' if count == '1' else 'lines'}",
+            detail=ToolDetail(path=given.path, matches=len(found.matches), truncated=found.truncated),
+        )
+
+
+def _search_notes(found: SearchResult) -> list[str]:
+    notes: list[str] = []
+    if not found.matches:
+        notes.append(f"nothing found in {found.files_searched:,} files")
+    if found.truncated and len(found.matches) < MAX_MATCHES:
+        notes.append("not everything was searched: the file is too large, or it took too long")
+    elif found.truncated:
+        notes.append("there may be more; use a narrower pattern, glob or path")
+    if found.literal:
+        notes.append("not a valid regular expression, so it was looked for as text")
+    return notes

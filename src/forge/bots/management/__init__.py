@@ -1,0 +1,1 @@
+"""Create, find, change and delete bots."""

@@ -1,0 +1,1 @@
+"""The interviewer: a model that asks the questions and writes souls and skills."""

@@ -1,0 +1,220 @@
+"""The reply format of the model: one flat object that the schema languages of all providers can express.
+
+Validation is lenient where a slip is harmless (a number instead of a text, a blank, an option too many) and
+strict where a turn could not be shown; the error is then sent back to the model once.
+"""
+
+import re
+from enum import StrEnum
+from typing import Annotated, Any, Self, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from forge.interview.domain.dialogue import Phase
+from forge.interview.domain.text_analysis import clean_text
+
+MAX_MODEL_OPTIONS = 5
+"""One less than a question may have, to leave room for an option that Forge adds."""
+MAX_NUMBER = 1e9
+MAX_QUESTION = 2_000
+
+
+class Action(StrEnum):
+    ASK = "ask_question"
+    PREVIEW = "show_preview"
+    CLARIFY = "clarify"
+    READY = "ready"
+
+
+def _text(given: object) -> object:
+    """Accept numbers as text and treat blank text as None."""
+    if isinstance(given, bool) or not isinstance(given, str | int | float):
+        return None
+    return clean_text(str(given)) or None
+
+
+def _line(given: object) -> object:
+    text = _text(given)
+    return " ".join(text.split()) if isinstance(text, str) else None
+
+
+def _texts(given: object) -> object:
+    """Accept text separated by commas or lines as a list. None means not given; an empty list means none."""
+    if isinstance(given, str):
+        given = re.split(r"[,;\n]", given) if given.strip() else None
+    if not isinstance(given, list | tuple):
+        return None
+    return [text for one in cast("list[Any]", given) if isinstance(text := _line(one), str)]
+
+
+def _number(given: object) -> float | None:
+    if isinstance(given, bool) or not isinstance(given, str | int | float):
+        return None
+    try:
+        number = float(given)
+    except (ValueError, OverflowError):
+        return None
+    return number if abs(number) < MAX_NUMBER else None
+
+
+def _whole_number(given: object) -> int | None:
+    number = _number(given)
+    return None if number is None else round(number)
+
+
+def _numbers(given: object) -> object:
+    if not isinstance(given, list):
+        return []
+    found = [_whole_number(one) for one in cast("list[Any]", given)]
+    return [number for number in found if number is not None]
+
+
+def _action(given: object) -> object:
+    said = given.strip().casefold() if isinstance(given, str) else given
+    return Action.READY if said in ("ready_to_assemble", "ready_to_create_skill") else said
+
+
+def _phase(given: object) -> object:
+    said = given.strip().casefold() if isinstance(given, str) else ""
+    return said if said in set(Phase) else None
+
+
+def _options(given: object) -> object:
+    """Accept plain strings as labels and drop options without a label."""
+    if not isinstance(given, list | tuple):
+        return []
+    options = [{"label": one} if isinstance(one, str) else one for one in cast("list[Any]", given)]
+    labelled = [one for one in options if isinstance(one, ModelOption) or _has(one, "label")]
+    return labelled[: 2 * MAX_MODEL_OPTIONS]
+
+
+def _has(given: object, name: str) -> bool:
+    return isinstance(given, dict) and _line(cast("dict[str, Any]", given).get(name)) is not None
+
+
+def _variants(given: object) -> object:
+    if not isinstance(given, list):
+        return None
+    found = cast("list[Any]", given)
+    return [one for one in found if isinstance(one, ModelVariant) or _has(one, "name")]
+
+
+def _object(given: object) -> object:
+    return cast("object", given) if isinstance(given, dict | BaseModel) else {}
+
+
+Text = Annotated[str | None, BeforeValidator(_text)]
+Line = Annotated[str | None, BeforeValidator(_line)]
+Texts = Annotated[list[str] | None, BeforeValidator(_texts)]
+Number = Annotated[float | None, BeforeValidator(_number)]
+WholeNumber = Annotated[int | None, BeforeValidator(_whole_number)]
+
+_CLOSED = ConfigDict(extra="ignore", frozen=True, json_schema_extra={"additionalProperties": False})
+
+
+class ModelOption(BaseModel):
+    model_config = _CLOSED
+
+    label: Annotated[str, BeforeValidator(_line)] = Field(
+        description="What the person can choose, in a few words. Never 'Other' or 'Something else'."
+    )
+    reason: Line = Field(
+        default=None,
+        description="One sentence: why one would choose it, in terms of what this person said.",
+    )
+    value: Text = Field(
+        default=None,
+        description="What choosing it puts into `field`: for model its reference, for skills their names separated by "
+        "commas (or 'none'), for temperature a number, otherwise the words themselves. Null: the label says it.",
+    )
+
+
+class ModelVariant(BaseModel):
+    model_config = _CLOSED
+
+    name: Annotated[str, BeforeValidator(_line)] = Field(description="The name of this one bot.")
+    difference: Text = Field(default=None, description="In what it differs from the others.")
+
+
+class ModelPatch(BaseModel):
+    """What the last answer says about the settings. Only what is new; null is left as it was."""
+
+    model_config = _CLOSED
+
+    name: Line = Field(
+        default=None, description="Of the bot; of a skill: lower-case words joined by hyphens."
+    )
+    description: Line = Field(default=None, description="One or two sentences: what it is.")
+    tags: Texts = Field(default=None, description="Bots: up to five, short, lower case.")
+    tone: Line = Field(default=None, description="Bots: how it sounds, in one to three words.")
+    traits: Texts = Field(
+        default=None, description="Bots: two to six traits of character, a word or two each."
+    )
+    purpose: Text = Field(default=None, description="Bots: what it is for and for whom, in full sentences.")
+    boundaries: Text = Field(default=None, description="Bots: what it must not do, or must always do.")
+    model: Line = Field(default=None, description="Bots: the reference of one of the models offered.")
+    temperature: Number = Field(default=None, description="Bots: 0 is precise, 1 is inventive.")
+    max_tokens: WholeNumber = Field(default=None, description="Bots: how long its answers may be, in tokens.")
+    skills: Texts = Field(default=None, description="Bots: names of all skills it is to have. Empty: none.")
+    variants: Annotated[list[ModelVariant] | None, BeforeValidator(_variants)] = Field(
+        default=None, description="Batches: all variants known so far."
+    )
+    kind: Line = Field(default=None, description="Skills: prompt, script or local.")
+    trigger: Text = Field(default=None, description="Skills: when a bot should use it.")
+    steps: Text = Field(default=None, description="Skills: what it does, step by step, and what comes out.")
+    capabilities: Texts = Field(
+        default=None, description="Skills: what it needs to be allowed. Empty: nothing."
+    )
+
+
+class ModelTurn(BaseModel):
+    """Your next turn in the interview."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    patch: Annotated[ModelPatch, BeforeValidator(_object)] = Field(
+        default=ModelPatch(), description="What the last answer (at the beginning: the description) says."
+    )
+    purpose_category: Line = Field(
+        default=None,
+        description="What the whole is for: simple_utility, complex_analyst, creative, coding, research or "
+        "customer_service; or two or three words of your own if none fits.",
+    )
+    keeps: Annotated[list[int], BeforeValidator(_numbers)] = Field(
+        default=[], description="Numbers of the answers set aside that still hold; empty if none are listed."
+    )
+    action: Annotated[Action, BeforeValidator(_action)] = Field(
+        description="ask_question: the usual turn. clarify: you need words, no options would help. show_preview: show "
+        "what is known and ask whether to go on. ready: you know enough."
+    )
+    phase: Annotated[Phase | None, BeforeValidator(_phase)] = Field(
+        default=None, description="The phase this turn belongs to."
+    )
+    field: Line = Field(
+        default=None,
+        description="The one setting of `patch` that the question is about; null if there is none.",
+    )
+    question: Text = Field(default=None, description="For ask_question: one question, one or two sentences.")
+    options: Annotated[list[ModelOption], BeforeValidator(_options)] = Field(
+        default=[], description="For ask_question: two to five, the best one first."
+    )
+    allow_free_text: bool = Field(
+        default=True, description="Whether the person may also answer in their own words."
+    )
+    message: Text = Field(default=None, description="For clarify: what you need to know, and why.")
+
+    @property
+    def words(self) -> str:
+        """Return the text of the turn, whichever field the model put it in."""
+        first, second = self.question, self.message
+        if self.action is Action.CLARIFY:
+            first, second = second, first
+        return first or second or ""
+
+    @model_validator(mode="after")
+    def _can_be_shown(self) -> Self:
+        if self.action is Action.ASK and not self.words:
+            raise ValueError("ask_question needs a `question`")
+        if self.action is Action.CLARIFY and not self.words:
+            raise ValueError("clarify needs a `message`")
+        return self

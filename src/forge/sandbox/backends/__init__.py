@@ -1,0 +1,1 @@
+"""Isolation backends: bubblewrap, Landlock, Seatbelt and plain processes."""

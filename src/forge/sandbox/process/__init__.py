@@ -1,0 +1,1 @@
+"""Starting and supervising processes: descriptors, limits, resource usage."""

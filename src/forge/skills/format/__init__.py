@@ -1,0 +1,1 @@
+"""The Agent Skills format: read, validate and write the files of a skill."""

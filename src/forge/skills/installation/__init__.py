@@ -1,0 +1,1 @@
+"""Fetch skills, stage them for review, and install them."""

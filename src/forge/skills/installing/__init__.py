@@ -1,1 +1,0 @@
-"""Getting skills in and out: fetched, looked at, and only then installed."""

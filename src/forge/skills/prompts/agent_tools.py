@@ -1,0 +1,85 @@
+"""Agent tools that read skills, from the library or from a workspace."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from forge.agents.models import ToolDetail, ToolOutcome
+from forge.agents.tool import Effect, Tool, ToolContext, failure
+from forge.llm.models import ToolSpec
+from forge.skills.prompts.catalogue import READ_SKILL_FILE, USE_SKILL, read_skill_file, use_skill
+
+MAX_LISTED = 20
+
+
+class SkillReader(Protocol):
+    """Reads the skills that a model asks for."""
+
+    async def open(self, name: str, context: ToolContext) -> str:
+        """Return the instructions a model needs to follow the skill."""
+        ...
+
+    async def read(self, name: str, path: str, context: ToolContext) -> str:
+        """Return the text of a file of the skill."""
+        ...
+
+
+class _Input(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class UseSkillInput(_Input):
+    name: str
+
+
+class UseSkill(Tool[UseSkillInput]):
+    name = USE_SKILL
+    effect = Effect.READS
+    is_lasting = True
+    input = UseSkillInput
+
+    def __init__(self, names: Sequence[str], reader: SkillReader) -> None:
+        self._names = names
+        self._reader = reader
+
+    def spec(self) -> ToolSpec:
+        return use_skill(self._names)
+
+    async def use(self, given: UseSkillInput, context: ToolContext) -> ToolOutcome:
+        if given.name not in self._names:
+            return no_such_skill(given.name, self._names)
+        text = await self._reader.open(given.name, context)
+        return ToolOutcome(text=text, summary=given.name, detail=ToolDetail(skill=given.name))
+
+
+class ReadSkillFileInput(_Input):
+    name: str
+    path: str = Field(max_length=1000)
+
+
+class ReadSkillFile(Tool[ReadSkillFileInput]):
+    name = READ_SKILL_FILE
+    effect = Effect.READS
+    input = ReadSkillFileInput
+
+    def __init__(self, names: Sequence[str], reader: SkillReader) -> None:
+        self._names = names
+        self._reader = reader
+
+    def spec(self) -> ToolSpec:
+        return read_skill_file(self._names)
+
+    async def use(self, given: ReadSkillFileInput, context: ToolContext) -> ToolOutcome:
+        if given.name not in self._names:
+            return no_such_skill(given.name, self._names)
+        text = await self._reader.read(given.name, given.path, context)
+        detail = ToolDetail(skill=given.name, path=given.path)
+        return ToolOutcome(text=text, summary=f"{given.name}, {given.path}", detail=detail)
+
+
+def no_such_skill(name: str, names: Sequence[str]) -> ToolOutcome:
+    more = " and others" if len(names) > MAX_LISTED else ""
+    return failure(
+        f"There is no skill called {name[:100]!r} here. There are: {', '.join(names[:MAX_LISTED])}{more}."
+    )

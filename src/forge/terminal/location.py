@@ -1,0 +1,149 @@
+"""Locate the server and its key: from the environment, from a server on this machine, or from `forge login`."""
+
+import contextlib
+import json
+import os
+import stat
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import click
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from forge.config import ClientSettings
+from forge.errors import ConfigError, Denied, Unauthenticated, Unavailable
+
+T = TypeVar("T")
+
+
+def read_private(path: Path, shape: type[T]) -> T | None:
+    """Read a file that holds a key, or return None without one. A file that others can read causes a warning."""
+    try:
+        mode, content = path.stat().st_mode, path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Denied(
+            f"{path} cannot be read: {error.strerror}",
+            hint="Use Forge as the user who started it, or set FORGE_DATA_DIR to a directory of your own.",
+        ) from error
+    if stat.S_IMODE(mode) & 0o077:
+        click.echo(f"warning: {path} holds a key and is readable by others: chmod 600 {path}", err=True)
+    try:
+        return TypeAdapter(shape).validate_json(content)
+    except ValidationError as error:
+        raise ConfigError(
+            [f"{path}: this is not what Forge wrote there."], hint="Delete the file."
+        ) from error
+
+
+def write_private(path: Path, content: object) -> None:
+    """Write a file atomically, readable only by this user."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        with contextlib.suppress(FileNotFoundError):
+            draft.unlink()
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(content, file, indent=2)
+        draft.replace(path)
+    except OSError as error:
+        raise ConfigError([f"FORGE_DATA_DIR: {path} cannot be written: {error.strerror}"]) from error
+
+
+SERVER_FILE = "server.json"
+"""Written by a running server for commands of the same user on the same machine."""
+CREDENTIALS_FILE = "credentials.json"
+"""Written by `forge login`: a key for each address."""
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class Source(StrEnum):
+    ENVIRONMENT = "FORGE_URL"
+    SERVER_FILE = "this machine"
+    LOGIN = "forge login"
+
+
+class ServerFile(BaseModel):
+    url: str
+    key: str
+    pid: int
+
+
+@dataclass(frozen=True)
+class Location:
+    url: str
+    key: str = field(repr=False)
+    source: Source
+
+    @property
+    def is_loopback(self) -> bool:
+        return is_loopback(self.url)
+
+
+def find_location(settings: ClientSettings) -> Location:
+    if settings.url:
+        return _named(settings, checked_url(settings.url))
+    if local := read_private(settings.data_dir / SERVER_FILE, ServerFile):
+        return Location(local.url, local.key, Source.SERVER_FILE)
+    return _only_login(settings.data_dir)
+
+
+def _named(settings: ClientSettings, url: str) -> Location:
+    saved = saved_keys(settings.data_dir)
+    key = settings.api_key.get_secret_value() if settings.api_key else saved.get(url)
+    if key is None:
+        raise Unauthenticated(f"There is no key for {url}.", hint=f"Log in: forge login {url}")
+    return Location(url, key, Source.ENVIRONMENT)
+
+
+def _only_login(data_dir: Path) -> Location:
+    saved = saved_keys(data_dir)
+    if not saved:
+        raise no_server()
+    if len(saved) > 1:
+        raise Unavailable(
+            "No Forge is running here, and you are logged in to several servers.",
+            hint=f"Choose one: export FORGE_URL={' or '.join(sorted(saved))}",
+        )
+    ((url, key),) = saved.items()
+    return Location(url, key, Source.LOGIN)
+
+
+def no_server() -> Unavailable:
+    return Unavailable(
+        "No Forge is running here.", hint="Start it: forge serve. Use one elsewhere: forge login URL"
+    )
+
+
+def saved_keys(data_dir: Path) -> dict[str, str]:
+    return read_private(data_dir / CREDENTIALS_FILE, dict[str, str]) or {}
+
+
+def save_keys(data_dir: Path, keys: dict[str, str]) -> None:
+    write_private(data_dir / CREDENTIALS_FILE, keys)
+
+
+def checked_url(given: str) -> str:
+    """Return the address in the form it is saved and compared in."""
+    try:
+        parts = urlsplit(given.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise ConfigError([f"{given!r} is not an address: {error}"]) from error
+    if parts.scheme not in {"http", "https"} or not host:
+        raise ConfigError(
+            [f"{given!r} is not an address of Forge."], hint="It looks like https://forge.example.com"
+        )
+    if parts.username or parts.query or parts.fragment:
+        raise ConfigError(["An address has no user, query or fragment."], hint=f"Use {parts.scheme}://{host}")
+    name = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{name}{f':{port}' if port else ''}{parts.path.rstrip('/')}"
+
+
+def is_loopback(url: str) -> bool:
+    return urlsplit(url).hostname in _LOOPBACK

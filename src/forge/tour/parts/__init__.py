@@ -1,0 +1,1 @@
+"""The parts of the tour, one module each."""

@@ -1,1 +1,0 @@
-"""The stops of the walk, one file each."""

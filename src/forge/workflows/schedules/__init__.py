@@ -1,1 +1,0 @@
-"""When a schedule is due: texts and moments in, moments out. Knows nothing of workflows."""

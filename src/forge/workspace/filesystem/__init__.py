@@ -1,0 +1,1 @@
+"""Safe access to the files of a workspace: paths, reading, writing, listing, search."""

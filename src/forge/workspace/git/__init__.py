@@ -1,0 +1,1 @@
+"""History of a workspace in a git directory of its own."""

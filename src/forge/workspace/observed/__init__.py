@@ -1,0 +1,1 @@
+"""Read-only inspection of repositories of users, without running anything they configure."""

@@ -1,0 +1,94 @@
+"""Bots as a server has them: a database, a data directory, and no sockets."""
+
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from forge.bots.files.folders import BotFolders
+from forge.bots.management.service import Bots
+from forge.bots.management.skill_access import LibrarySkillAccess, SkillCall
+from forge.bots.models import Bot, BotFile
+from forge.bots.readiness import ModelReadiness
+from forge.bots.versions.service import Versions
+from forge.errors import ForgeError, NotFound, Unavailable
+from forge.events.log import EventLog
+from forge.kernel.clock import now
+from forge.llm.catalog import Catalog
+from forge.llm.models import Role
+from forge.skills.library.library import Library
+from forge.skills.skill_state import SkillStates
+from forge.skills.views import SkillRan
+from forge.store.database import Store
+from forge.telemetry import Metrics
+
+ME = "me"
+DEFAULT = "claude-sonnet-4-5"
+
+
+@dataclass
+class Clock:
+    ahead: timedelta = timedelta()
+
+    def __call__(self) -> datetime:
+        return now() + self.ahead
+
+
+@dataclass
+class BotEnvironment:
+    """Everything that `Bots` is made of, to be looked at."""
+
+    database: Store
+    data_dir: Path
+    keys: dict[str, str] = field(default_factory=dict[str, str])
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self.events = EventLog(self.database, Metrics(version="0"))
+        self.folders = BotFolders(self.data_dir)
+        self.versions = Versions(self.database, self.events, self.folders)
+        self.catalog = Catalog(self.database, self._key, dict.fromkeys(Role, DEFAULT))
+        self.readiness = ModelReadiness(self.catalog)
+        self.library = Library(self.data_dir)
+        self.skills = LibrarySkillAccess(SkillStates(self.database, self.library), self.library, self._run)
+        self.bots = Bots(
+            self.database,
+            self.events,
+            self.folders,
+            self.versions,
+            self.readiness,
+            self.skills,
+            clock=self.clock,
+        )
+
+    async def _run(self, _account_id: str, name: str, _call: SkillCall) -> SkillRan:
+        raise Unavailable(f"{name} is not run here.")
+
+    async def _key(self, name: str, _scope: str) -> SecretStr:
+        if name not in self.keys:
+            raise NotFound(f"{name} is not set.")
+        return SecretStr(self.keys[name])
+
+    def file(self, bot: Bot, file: BotFile) -> Path:
+        return self.data_dir / "bots" / bot.slug / file.file_name
+
+    def tree(self) -> list[str]:
+        """Every path below the data directory, but for the database."""
+        found = (str(path.relative_to(self.data_dir)) for path in self.data_dir.rglob("*"))
+        return sorted(name for name in found if not name.startswith("forge.db"))
+
+    async def told(self) -> list[tuple[str, str]]:
+        """What pages were told: slug and part."""
+        async with self.database.read() as tx:
+            events = await self.events.read(tx, f"account:{ME}")
+        return [(event.data["slug"], event.data["part"]) for event in events]
+
+
+async def refused(doing: Awaitable[object]) -> tuple[type[ForgeError], str]:
+    """Why, and with which words."""
+    with pytest.raises(ForgeError) as caught:
+        await doing
+    return type(caught.value), f"{caught.value.message} {caught.value.hint or ''}".strip()

@@ -1,0 +1,58 @@
+"""Runs skills that are not saved, in the real runtimes: what `SkillTests` needs, without a server around it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue, SecretStr
+
+from forge.sandbox.sandboxes import Sandboxes
+from forge.skills.execution import LIMITS, HostRefusal, LogLine, entry_file, program_of
+from forge.skills.invocations.programs import ProgramRunner
+from forge.skills.invocations.runner import SkillResult
+from forge.skills.models import SkillKind, Tier
+from forge.skills.wasm.worker_pool import WorkerPool
+
+
+@dataclass(frozen=True)
+class Trying:
+    """Nothing is granted; what a script logs is kept."""
+
+    pool: WorkerPool
+    folder: Path
+    sandboxes: Sandboxes
+
+    async def __call__(
+        self, name: str, kind: SkillKind, files: Mapping[str, bytes], text: str
+    ) -> SkillResult:
+        return await (self._program if kind is SkillKind.LOCAL else self._script)(name, files, text)
+
+    async def _script(self, name: str, files: Mapping[str, bytes], text: str) -> SkillResult:
+        logs: list[LogLine] = []
+
+        async def host(op: str, args: dict[str, Any]) -> JsonValue:
+            if op != "log":
+                raise HostRefusal(f"Nobody granted {op}.")
+            logs.append(LogLine(level=str(args["level"]), message=str(args["message"])))
+            return None
+
+        limits = LIMITS[Tier.UNTRUSTED]
+        ended = await self.pool.run(program_of(files, name), text, limits, host, invocation="one")
+        return SkillResult(ended, logs=logs)
+
+    async def _program(self, name: str, files: Mapping[str, bytes], text: str) -> SkillResult:
+        async def secret(name: str) -> SecretStr:
+            raise AssertionError(f"asked for {name}")
+
+        ended, level = await ProgramRunner(self.sandboxes, self.folder).run(
+            files,
+            entry_file(SkillKind.LOCAL, files, name),
+            text,
+            LIMITS[Tier.LOCAL],
+            {},
+            environment={},
+            secret=secret,
+            name=name,
+        )
+        return SkillResult(ended, sandbox=level)

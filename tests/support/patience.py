@@ -1,4 +1,0 @@
-"""How long tests wait for something that has to happen."""
-
-PATIENCE_S = 240
-"""Long enough for a machine under heavy load, and below pytest's own limit, so that the assertion names what is missing."""
