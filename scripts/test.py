@@ -1,7 +1,7 @@
 """Run the Python tests on all processors; try what failed there once more, alone.
 
-`make test` runs a sample of the long tests, chosen by the commit: the same commit runs the same tests, and each new one
-others. `make test-full` runs all of them. See tests/support/selection.py.
+`make test` runs a sample of the long tests, chosen by the content of the commit: the same content runs the same tests, and
+each change others. `make test-full` runs all of them. See tests/support/selection.py.
 
 A test has to pass while the machine is busy with others. The second try is for the rare one that does not: it is named at
 the end, because it has to be fixed. More than a few failures are no accident, and are not tried again.
@@ -51,14 +51,14 @@ def report(title: str, tests: list[str]) -> None:
 
 
 def sampled(arguments: list[str]) -> list[str]:
-    """Add the sample of this commit, unless the arguments ask for another one or for everything."""
+    """Add the sample of the committed tree, unless the arguments ask for another one or for everything."""
     if "--full" in arguments:
         return [argument for argument in arguments if argument != "--full"]
     if any(argument.startswith("--sample") for argument in arguments):
         return arguments
-    command = ["git", "rev-parse", "--short=10", "HEAD"]
-    commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
-    return ["--sample", commit or "none", *arguments]
+    command = ["git", "rev-parse", "--short=10", "HEAD^{tree}"]  # a rebase or a new message changes no tests
+    tree = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    return ["--sample", tree or "none", *arguments]
 
 
 if __name__ == "__main__":
