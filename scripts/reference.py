@@ -1,4 +1,4 @@
-"""Generate reference pages from the code: settings, events, errors, the kinds of secrets, the schema of workflows.
+"""Generate reference pages from the code: settings, events, errors, commands, kinds of secrets, the schema of workflows.
 
 `--check` only compares.
 """
@@ -6,9 +6,13 @@
 import json
 import re
 import sys
+from collections.abc import Iterator
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from pkgutil import walk_packages
+
+import click
 
 import forge
 from forge import errors
@@ -17,6 +21,7 @@ from forge.audits.secrets.assignments import GENERIC
 from forge.audits.secrets.models import Rank
 from forge.audits.secrets.rules import RULES, VENDORS
 from forge.audits.secrets.scanner import KUBERNETES, PRIVATE_KEY
+from forge.cli import forge as forge_command
 from forge.config import DEFAULT_DATA_DIR, Settings, setting_name
 from forge.errors import ForgeError
 from forge.workflows.definition.json_schema import schema
@@ -109,6 +114,46 @@ def secrets_page() -> str:
     return written + heading + "\n".join(["|---|---|---|", *rows, ""])
 
 
+def commands_page() -> str:
+    """Keep the hand-written introduction and regenerate the commands from their `--help`."""
+    written, heading, _ = (DOCS / "cli.md").read_text().partition("## Commands\n")
+    context = click.Context(forge_command, info_name="forge")
+    names = forge_command.list_commands(context)
+    found = ((name, forge_command.get_command(context, name)) for name in names)
+    sections = [line for name, command in found if command for line in _command(command, name, context)]
+    return written + heading + "\n".join(["", *sections])
+
+
+def _command(command: click.Command, name: str, parent: click.Context) -> Iterator[str]:
+    context = command.context_class(command, info_name=name, parent=parent)
+    level = context.command_path.count(" ") + 2
+    yield f"{'#' * level} `{context.command_path}`\n"
+    yield f"{cleandoc(command.help or '')}\n"
+    if default := getattr(command, "unnamed", None):  # runs if no subcommand is given
+        yield from _usage(default, default.context_class(default, info_name="", parent=context))
+    if not isinstance(command, click.Group):
+        yield from _usage(command, context)
+        return
+    for below in command.list_commands(context):
+        if found := command.get_command(context, below):
+            yield from _command(found, below, context)
+
+
+def _usage(command: click.Command, context: click.Context) -> Iterator[str]:
+    pieces = " ".join(command.collect_usage_pieces(context))
+    yield f"Usage: `{context.command_path} {pieces}`\n"
+    options = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
+    if options:
+        rows = [f"| {_names(option, context)} | {option.help} |" for option in options]
+        yield "\n".join(["| option | meaning |", "|---|---|", *rows, ""])
+
+
+def _names(option: click.Option, context: click.Context) -> str:
+    value = "" if option.is_flag else f" {option.make_metavar(context)}"
+    names = ", ".join([*option.opts, *option.secondary_opts])
+    return f"`{names}{value}`".replace("|", "\\|")
+
+
 def workflow_schema() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
@@ -141,6 +186,7 @@ PAGES = {
     "events.md": events_page,
     "errors.md": errors_page,
     "secrets.md": secrets_page,
+    "cli.md": commands_page,
     "workflow.schema.json": workflow_schema,
 }
 

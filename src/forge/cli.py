@@ -13,46 +13,52 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "serve": ("forge.server.cli:serve", "Start Forge: the web app, the API and the runs."),
-    "worker": ("forge.server.cli:worker", "Execute runs without serving (PostgreSQL only)."),
-    "status": ("forge.server.cli:status", "Show how the running server is doing."),
-    "doctor": ("forge.server.doctor:doctor", "Check this machine and say what to do about each problem."),
-    "backup": ("forge.backup.cli:backup", "Write everything Forge remembers into one file."),
-    "restore": ("forge.backup.cli:restore", "Put a backup back, into an empty data directory."),
-    "login": ("forge.accounts.cli:login", "Connect this terminal to a server, or make a login link."),
+    "serve": ("forge.server.cli:serve", "Start Forge: web app, API and runs."),
+    "worker": ("forge.server.cli:worker", "Execute runs without serving HTTP (PostgreSQL only)."),
+    "status": ("forge.server.cli:status", "Show the status of the running server."),
+    "doctor": ("forge.server.doctor:doctor", "Check this machine and explain how to fix each problem."),
+    "backup": ("forge.backup.cli:backup", "Back up the database and all files to one file."),
+    "restore": ("forge.backup.cli:restore", "Restore a backup into an empty data directory."),
+    "login": ("forge.accounts.cli:login", "Save an API key for a server, or print a login link."),
     "keys": ("forge.accounts.cli:keys", "Create, list and revoke API keys."),
     "secrets": ("forge.accounts.cli:secrets", "Save, list and remove secrets."),
-    "models": ("forge.llm.cli:models", "Choose models, their providers, prices and budgets."),
-    "new": ("forge.interview.cli:new", "Talk to Forge and get a bot, or change one."),
+    "models": ("forge.llm.cli:models", "Configure models, providers, prices and budgets."),
+    "new": ("forge.interview.cli:new", "Create or change a bot in an interview."),
     "skill": (
         "forge.skills.cli.library:skill",
-        "Make, install, grant, run and test skills; give them to bots.",
+        "Create, install, run and test skills; attach them to bots.",
     ),
-    "drafts": ("forge.interview.drafts_cli:drafts", "List interviews that are not finished; delete them."),
+    "drafts": ("forge.interview.drafts_cli:drafts", "List and delete unfinished interviews."),
     "interview": (
         "forge.interview.drafts_cli:interview",
-        "Show interviews, replay them, see what is remembered.",
+        "Show and replay interviews, and what is remembered of them.",
     ),
-    "bots": ("forge.bots.cli:bots", "Make bots, change them, carry them around."),
-    "chat": ("forge.bots.chat.cli:chat", "Talk to a bot."),
+    "bots": ("forge.bots.cli:bots", "Create, change, export and delete bots."),
+    "chat": ("forge.bots.chat.cli:chat", "Chat with a bot."),
     "workflow": (
         "forge.workflows.cli.definitions:workflow",
-        "Chain bots, skills, code and requests; run and watch them.",
+        "Create, run and watch workflows.",
     ),
     "message": (
         "forge.messages.cli:message",
-        "Write to bots and channels; read what bots write to each other.",
+        "Send messages to bots and channels, and read their messages.",
     ),
-    "agents": ("forge.agents.cli:agents", "Give an agent a task in a workspace, watch it, talk to it."),
-    "audit": ("forge.audits.cli:audit", "Audit a project: scope, proof, boundaries, dependencies, secrets."),
+    "agents": (
+        "forge.agents.cli:agents",
+        "Give agents tasks in a workspace and watch them.",
+    ),
+    "audit": (
+        "forge.audits.cli:audit",
+        "Audit a project: scope, boundaries, dependencies, secrets.",
+    ),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
-    "gates": ("forge.runs.cli:gates", "See and answer what waits for you."),
-    "workspaces": ("forge.workspace.cli:workspaces", "Make workspaces and look into them."),
+    "gates": ("forge.runs.cli:gates", "List and answer questions that wait for a person."),
+    "workspaces": ("forge.workspace.cli:workspaces", "Create, browse and remove workspaces."),
     "mcp": (
         "forge.bots.mcp.cli:mcp",
-        "Serve a workspace's tools and the bots to Claude Code, Codex and others.",
+        "Serve a workspace's tools and bots to MCP clients.",
     ),
-    "demo": ("forge.tour.cli:demo", "Walk through all of Forge by itself, without a key."),
+    "demo": ("forge.tour.cli:demo", "Demonstrate Forge offline, without an API key."),
     "completion": ("forge.server.cli:completion", "Print the completion script of your shell."),
     "version": ("forge.server.cli:version", "Print the version."),
 }
@@ -64,14 +70,14 @@ def _load(place: str) -> click.Command:
 
 
 def _load_bot() -> click.Group:
-    """`forge bots`, but `create` talks."""
+    """Return `forge bots` with `forge new` as its `create` command."""
     bots, new = _load(COMMANDS["bots"][0]), _load(COMMANDS["new"][0])
     listed = dict(bots.commands) if isinstance(bots, click.Group) else dict[str, click.Command]()
-    return click.Group("bot", listed | {"create": new}, help="As `forge bots`; create is `forge new`.")
+    return click.Group("bot", listed | {"create": new}, help="Same as `forge bots`; create is `forge new`.")
 
 
 class SkillGroup(click.Group):
-    """`forge skill`. Only `create` talks, and only it waits for what that takes to be imported."""
+    """The group `forge skill`. Interviews are only imported for its command `create`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), "create"])
@@ -89,18 +95,18 @@ def _load_skill() -> click.Group:
 
 
 MERGED: dict[str, Callable[[], click.Command]] = {"skill": _load_skill}
-"""Those whose commands lie in several places."""
+"""Groups with commands from several packages."""
 
 ALIASES: dict[str, Callable[[], click.Command]] = {
     "build-bot": lambda: _load(COMMANDS["new"][0]),
     "bot": _load_bot,
     "workflows": lambda: _load(COMMANDS["workflow"][0]),
 }
-"""Other names people know; not listed."""
+"""Alternative names that are not listed."""
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name and one line; imports the one that is called."""
+    """Lists commands by name and summary, and imports only the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -115,7 +121,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Without importing a single command: somebody waits at the tab key."""
+        """Complete command names without importing the commands, which would take too long."""
         from click.shell_completion import CompletionItem
 
         named = [(name, line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]

@@ -24,10 +24,6 @@ NOT_PLAYED = {
     "forge bots export atlas | ssh host forge bots import -": "it needs another machine",
 }
 
-LAST_OF_CLI = (
-    "git add --all --intent-to-add && git diff --name-only --no-renames -z HEAD"
-    " | forge audit --claimed-files @-"
-)
 YES = "y\n" * 9
 FIRST = "1\n" * 60
 """Whatever an interview asks: the first of the options."""
@@ -173,24 +169,6 @@ PLAYS = {
         typed={"forge skill grant weather": YES},
         at_a_screen=("forge skill grant weather",),
         stands_for={"~/.forge": lambda reader: str(reader.data_dir)},
-    ),
-    "docs/reference/cli.md": Play(
-        prepare=made.with_a_bit_of_everything,
-        environment={"FORGE_SKILL_ROOTS": "~/shelf"},
-        exits={LAST_OF_CLI: 1},  # nobody has run the tests
-        typed={
-            'forge new "a bot that answers questions about our returns policy"': FIRST,
-            "forge new --resume": FIRST,
-            "forge new --reconfigure atlas": FIRST,
-            'forge skill create "turn meeting notes into decisions"': FIRST,
-            "forge chat atlas": "Good morning!",
-        },
-        before={
-            "forge new --resume": made.begin_a_draft,
-            "forge chat atlas": made.with_bots(),
-            LAST_OF_CLI: made.with_a_change,
-        },
-        stands_for={"https://host/owner/skills.git": repository},
     ),
     "docs/reference/evidence.md": Play(
         prepare=made.with_a_change, stands_for={"trust KEY": f"trust {'ab' * 32}"}

@@ -186,16 +186,6 @@ def begin_a_run(reader: Reader) -> None:
     do(reader, "forge runs start self_test")
 
 
-def with_a_bit_of_everything(reader: Reader) -> None:
-    with_skills_around(reader)
-    shutil.rmtree(reader.data_dir / "skills/weather")
-    do(reader, f"forge skill registry add acme {reader.home}/shelf/skills.json", "forge models demo --off")
-    page = Page(ROOT / "docs/guides/forge.md")
-    answers = next(block.text for block in page.blocks if block.file == "desk.yaml")
-    write(reader.folder, {"desk.yaml": answers, "token.txt": "ghp_0123456789\n", "error.log": "It broke.\n"})
-    (reader.home / ".config/fish/completions").mkdir(parents=True)
-
-
 def add_the_webhook(reader: Reader) -> None:
     """The second of the triggers that the guide shows."""
     page = Page(ROOT / "docs/guides/workflows.md")

@@ -1,4 +1,7 @@
-"""docs/reference/cli.md knows every command, option, variable and exit code, and nothing else."""
+"""docs/reference/cli.md explains every variable and exit code, and every command has a help text.
+
+The commands on that page are generated; `make check` compares them.
+"""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +16,6 @@ from forge.config import ClientSettings
 from forge.errors import ForgeError
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/cli.md").read_text()
-SECTIONS = dict(re.findall(r"^### `(forge [^`]+)`\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
 
 
 def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
@@ -32,21 +34,8 @@ def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command
 COMMANDS = dict(commands(forge, "forge"))
 
 
-def test_every_command_has_its_section_and_every_section_its_command():
-    assert set(SECTIONS) == set(COMMANDS)
-
-
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_is_described_with_its_command(name: str):
-    options = {
-        option for param in COMMANDS[name].params if isinstance(param, click.Option) for option in param.opts
-    }
-    rows = re.findall(r"^\| (`-.*?`) \|", SECTIONS[name], re.MULTILINE)
-    assert {option for row in rows for option in re.findall(r"`(--?[a-z-]+)`", row)} == options
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_says_what_it_does(name: str):
+def test_every_command_and_option_has_help(name: str):
     assert COMMANDS[name].help
     assert all(param.help for param in COMMANDS[name].params if isinstance(param, click.Option))
 

@@ -26,9 +26,9 @@ from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import Columns, dot, print_json
 from forge.terminal.text import clean
 
-_bot_option = click.option("--bot", metavar="BOT", help="For this bot only: its slug or its id.")
+_bot_option = click.option("--bot", metavar="BOT", help="Only for this bot (slug or id).")
 _scope_option = click.option(
-    "--scope", default="", help="Whose it is, as `forge secrets list` shows it; everyone's if left out."
+    "--scope", default="", help="Scope, as shown by `forge secrets list`. Default: shared by all."
 )
 _keys_table = Columns[ApiKey](
     {
@@ -55,16 +55,14 @@ _secrets_table = Columns[SecretView](
 
 @click.command()
 @click.argument("url", required=False)
-@click.option(
-    "--key-stdin", is_flag=True, help="Read the API key from standard input instead of asking for it."
-)
+@click.option("--key-stdin", is_flag=True, help="Read the API key from standard input instead of prompting.")
 @click.option("--link", is_flag=True, help="Print a new one-time link that signs a browser in.")
-@click.option("--forget", is_flag=True, help="Delete the saved key of URL.")
+@click.option("--forget", is_flag=True, help="Delete the saved key for URL.")
 @json_option
 def login(url: str | None, key_stdin: bool, link: bool, forget: bool, as_json: bool) -> None:
-    """Connect this terminal to the server at URL with an API key, which is saved for this user only.
+    """Save an API key for the server at URL, so that commands on this machine use that server.
 
-    On the machine that runs the server, as the user who started it, there is nothing to log in to.
+    Not needed for the user who started the server, on the machine where it runs.
     """
     if link:
         _print_link(url, as_json=as_json)
@@ -139,21 +137,21 @@ def keys() -> None:
     type=click.Choice([scope.value for scope in Scope]),
     default=[Scope.WRITE.value],
     show_default=True,
-    help="What the key may do; write includes read, admin includes both.",
+    help="Scope of the key; write includes read, admin includes both.",
 )
 @api_command
 def create(client: Client, name: str, scopes: tuple[str, ...]) -> Result[CreatedKey]:
-    """Make a key called NAME. It is shown this once only."""
+    """Create the API key NAME. It is shown only once."""
     created = client.post("/keys", CreatedKey, {"name": name, "scopes": list(scopes)})
     note = f"This is the only time it is shown. Revoke it: forge keys revoke {created.api_key.id}"
     return Result(created, created.key, note=note)
 
 
 @keys.command("list")
-@click.option("--all", "show_all", is_flag=True, help="Also those that were revoked.")
+@click.option("--all", "show_all", is_flag=True, help="Include revoked keys.")
 @api_command
 def list_keys(client: Client, show_all: bool) -> Result[list[ApiKey]]:
-    """List your keys; never the keys themselves."""
+    """List API keys. The keys themselves are never shown."""
     found = [key for key in client.get("/keys", list[ApiKey]) if show_all or key.revoked_at is None]
     return Result(found, _keys_table, empty="There are no keys. Make one: forge keys create NAME")
 
@@ -163,7 +161,7 @@ def list_keys(client: Client, show_all: bool) -> Result[list[ApiKey]]:
 @yes_option
 @api_command
 def revoke(client: Client, key: str, yes: bool) -> Result[ApiKey]:
-    """End a key, named by its id, the beginning of its id, or its name. Cannot be undone."""
+    """Revoke an API key, given by name, id or id prefix. Cannot be undone."""
     found = client.get("/keys", list[ApiKey])
     # A name means the key that still works.
     chosen = choose(
@@ -185,15 +183,15 @@ def secrets() -> None:
 @_bot_option
 @_scope_option
 @click.option(
-    "--stdin", "from_stdin", is_flag=True, help="Read the value from standard input, without asking."
+    "--stdin", "from_stdin", is_flag=True, help="Read the value from standard input without prompting."
 )
 @api_command
 def set_secret(
     client: Client, name: str, value: tuple[str, ...], bot: str | None, scope: str, from_stdin: bool
 ) -> Result[SecretView]:
-    """Save the secret NAME, or replace it. Asks for the value without showing it.
+    """Save or replace the secret NAME. Prompts for the value without echoing it.
 
-    Where standard input is no terminal, the value is read from it: all of it, but for one line break at the end.
+    If standard input is not a terminal, the value is read from it, without a final line break.
     """
     if value:  # never an argument: those stay in the shell's history; and not repeated here, since this may be logged
         raise click.UsageError(
@@ -208,7 +206,7 @@ def set_secret(
 @secrets.command("list")
 @api_command
 def list_secrets(client: Client) -> Result[list[SecretView]]:
-    """List what is saved, and the well-known names the server's environment has; never the values."""
+    """List saved secrets and the well-known ones from the server's environment. Values are never shown."""
     found = client.get("/secrets", list[SecretView])
     return Result(found, _secrets_table, empty="There are no secrets. Save one: forge secrets set NAME")
 

@@ -35,21 +35,21 @@ _LEVELS = {Level.ISOLATED: "isolated", Level.PARTIAL: "partly isolated", Level.N
 
 @click.group()
 def agents() -> None:
-    """Give an agent a task in a workspace, watch it, talk to it."""
+    """Give agents tasks in a workspace, watch them, send them messages."""
 
 
 @agents.command()
 @click.argument("task")
-@click.option("--workspace", required=True, help="Where it works: name or id of a workspace.")
+@click.option("--workspace", required=True, help="Name or id of the workspace to work in.")
 @click.option(
     "--role",
     type=click.Choice([role.value for role in Role]),
     default=Role.BUILDER.value,
     show_default=True,
-    help="Whose model it uses.",
+    help="Use the model of this role.",
 )
-@click.option("--turns", type=click.IntRange(min=1), help="Stop after this many answers of the model.")
-@click.option("--detach", is_flag=True, help="Do not wait for it.")
+@click.option("--turns", type=click.IntRange(min=1), help="Stop after this many model responses.")
+@click.option("--detach", is_flag=True, help="Start the agent and return without waiting.")
 @json_option
 @click.pass_context
 def run(
@@ -80,7 +80,7 @@ def run(
 @json_option
 @click.pass_context
 def watch(ctx: click.Context, run: str, as_json: bool) -> None:
-    """Follow an agent until it ends. With --json every event is printed as a line."""
+    """Follow an agent until it ends. With --json, print each event as a line."""
     with connect() as client:
         _watch(ctx, client, find_run(client, run), as_json=as_json)
 
@@ -90,7 +90,7 @@ def watch(ctx: click.Context, run: str, as_json: bool) -> None:
 @click.argument("text")
 @api_command
 def tell(client: Client, run: str, text: str) -> Result[Interjection]:
-    """Say something to an agent at work; it hears it before its next turn."""
+    """Send a message to a running agent. It reads it before its next turn."""
     sent = client.post(f"/agents/{find_run(client, run)}/messages", Interjection, {"text": text})
     return Result(sent, "Sent. The agent gets it before its next turn.")
 

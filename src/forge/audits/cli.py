@@ -66,21 +66,22 @@ class UnnamedCommand(click.Command):
 
 @click.group(cls=AuditGroup)
 def audit() -> None:
-    """Audit the project in PATH (here, unless named). Exits with 0 when it passes, 1 when it fails, 2 when it cannot be
-    audited."""
+    """Audit the project in PATH (default: the current directory). Exit code 0: passed, 1: failed, 2: could not
+    be audited.
+    """
 
 
 @audit.command(UNNAMED, cls=UnnamedCommand)
 @click.argument("path", type=click.Path(path_type=Path), default=".")
-@click.option("--claimed-files", help="What the change says it changed: a.py,src/b.py,old.py=>new.py")
-@click.option("--phase", default="unknown", help="The name of the phase, for the report and the ledger.")
-@click.option("--base", help="Count changes from this revision instead of the last commit.")
-@click.option("--only", help="These checks alone: A4,A9")
-@click.option("--file", help="Leave the findings about other files away.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="How to print the report.")
-@click.option("--no-ledger", is_flag=True, help="Append nothing to the project's ledger.")
-@click.option("--explain", metavar="CODE", help="Say what a check looks at and how to satisfy it.")
-@click.option("--self-test", is_flag=True, help="Let every check prove itself on its own examples.")
+@click.option("--claimed-files", help="Files the change claims to have changed: a.py,src/b.py,old.py=>new.py")
+@click.option("--phase", default="unknown", help="Name of the phase, for the report and the ledger.")
+@click.option("--base", help="Compare with this revision instead of the last commit.")
+@click.option("--only", help="Run only these checks: A4,A9")
+@click.option("--file", help="Leave out findings in unchanged files.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="Output format.")
+@click.option("--no-ledger", is_flag=True, help="Do not append to the project's ledger.")
+@click.option("--explain", metavar="CODE", help="Explain what a check looks at and how to pass it.")
+@click.option("--self-test", is_flag=True, help="Run every check on its own examples.")
 @click.pass_context
 def run(
     ctx: click.Context, explain: str | None, self_test: bool, form: str, path: Path, **given: object

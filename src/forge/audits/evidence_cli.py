@@ -31,18 +31,18 @@ MAX_LINES = 12
 
 @click.command()
 @PATH
-@click.option("--phase", default="unknown", help="The name of the phase, for the record.")
-@click.option("--summary", default="", help="What the change is for: the first thing a reviewer reads.")
-@click.option("--notes", default="", help="What else a reviewer should know.")
+@click.option("--phase", default="unknown", help="Name of the phase, for the record.")
+@click.option("--summary", default="", help="Purpose of the change; reviewers read it first.")
+@click.option("--notes", default="", help="Further notes for reviewers.")
 @click.option("--next-steps", default="", help="What comes after this change.")
-@click.option("--claimed-files", help="What the change says it changed: a.py,src/b.py")
-@click.option("--base", help="Count changes from this revision instead of the last commit.")
+@click.option("--claimed-files", help="Files the change claims to have changed: a.py,src/b.py")
+@click.option("--base", help="Compare with this revision instead of the last commit.")
 @click.option(
     "--timeout",
     type=click.IntRange(1, LONGEST_S),
     default=900,
     show_default=True,
-    help="Seconds for each command.",
+    help="Time limit for each command, in seconds.",
 )
 @json_option
 @click.pass_context
@@ -56,9 +56,9 @@ def evidence(
     claimed_files: str | None,
     **account: str,
 ) -> None:
-    """Run the tests of the project in PATH in the sandbox, and sign what came of it.
+    """Run the tests of the project in PATH in the sandbox and sign the results.
 
-    Exits with 0 when the evidence is good, 1 when a level failed, 2 when nothing could be recorded.
+    Exit code 0: the evidence is good, 1: a level failed, 2: nothing was recorded.
     """
     from forge.audits.claims import read_claims_option
     from forge.audits.models import AuditRequest
@@ -125,13 +125,13 @@ def _print_record(collected: "CollectedEvidence") -> None:
 
 @click.command()
 @PATH
-@click.option("--accept", is_flag=True, help="From now on this machine takes the records as they are now.")
+@click.option("--accept", is_flag=True, help="Accept the current records as the known state on this machine.")
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, path: Path, accept: bool, as_json: bool) -> None:
-    """Prove that the files of evidence of the project in PATH are what was written.
+    """Verify that the evidence files of the project in PATH are unchanged.
 
-    Names each file that is not, and the first entry. Exits with 0 when all is whole, 1 when it is not, 2 when nobody can tell.
+    Names each changed file and the first broken entry. Exit code 0: intact, 1: changed, 2: could not be verified.
     """
     from forge.audits.evidence.proof import verify_files
 
@@ -179,12 +179,17 @@ def _accept(path: Path) -> None:
 
 @click.command()
 @PATH
-@click.option("--commit", default="HEAD", show_default=True, help="The commit, with all before it.")
-@click.option("--by", help="Who authorises; you, unless named.")
-@click.option("--bypass", metavar="REASON", help="Without an audit that was signed off, and why.")
-@click.option("--auto", is_flag=True, help="A rule decided it, not a person.")
+@click.option(
+    "--commit",
+    default="HEAD",
+    show_default=True,
+    help="The last commit to authorize; includes all commits before it.",
+)
+@click.option("--by", help="Name of the person who authorizes. Default: you.")
+@click.option("--bypass", metavar="REASON", help="Authorize without a signed-off audit, for this reason.")
+@click.option("--auto", is_flag=True, help="Authorized by a rule, not by a person.")
 def authorize(path: Path, commit: str, by: str | None, bypass: str | None, auto: bool) -> None:
-    """Authorise what was committed in the project in PATH, for check A6."""
+    """Authorize the commits of the project in PATH for check A6."""
     from forge.audits.evidence.ledger import authorize as write_authorization
     from forge.audits.evidence.ledger import check_signed_off, open_writer
     from forge.audits.evidence.records import Kind
@@ -207,11 +212,11 @@ def authorize(path: Path, commit: str, by: str | None, bypass: str | None, auto:
 
 @click.command()
 @click.argument("key", required=False)
-@click.option("--name", default="", help="Whose key it is, for you to remember.")
-@click.option("--remove", is_flag=True, help="What it signed counts here no more.")
+@click.option("--name", default="", help="Name to remember the owner of the key by.")
+@click.option("--remove", is_flag=True, help="Stop trusting this key.")
 @json_option
 def trust(key: str | None, name: str, remove: bool, as_json: bool) -> None:
-    """Let what is signed with KEY count on this machine. Without KEY: list those that do."""
+    """Trust signatures made with KEY on this machine. Without KEY, list the trusted keys."""
     from forge.errors import NotFound
 
     with audit_errors():

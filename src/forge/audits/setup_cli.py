@@ -18,10 +18,10 @@ _ENVIRONMENTS = (".venv", "venv", "env")
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path), default=".")
-@click.option("--force", is_flag=True, help="Replace files that are already there.")
-@click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
+@click.option("--dry-run", is_flag=True, help="Print the files instead of writing them.")
 def init(path: Path, force: bool, dry_run: bool) -> None:
-    """Propose forge.json and boundaries.json from how the project in PATH is really laid out."""
+    """Propose forge.json and boundaries.json that match the current layout of the project in PATH."""
     from forge.audits.auditor import Auditor
     from forge.audits.models import AuditRequest
     from forge.audits.project import CONFIG
@@ -59,10 +59,12 @@ def _find_environment(root: Path) -> str | None:
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 @click.option("--expires", default=f"{EXPIRES_DAYS}d", help="A date, a number of days (90d), or never.")
-@click.option("--reason", default="present when the baseline was written", help="Why they are accepted.")
-@click.option("--only", help="Of these checks alone: A4,A9")
+@click.option(
+    "--reason", default="present when the baseline was written", help="Why the findings are accepted."
+)
+@click.option("--only", help="Accept only findings of these checks: A4,A9")
 def baseline(path: Path, expires: str, reason: str, only: str | None) -> None:
-    """Accept what is wrong in PATH today, so that only what is new blocks."""
+    """Accept the current findings in PATH, so that only new ones fail the audit."""
     from forge.audits.auditor import Auditor
     from forge.audits.engine.baseline import NEVER_ACCEPTED, baseline_path, create_baseline, read_baseline
     from forge.audits.engine.check_runner import run_checks

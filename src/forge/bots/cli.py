@@ -119,17 +119,19 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 _IDENTITY_OPTIONS = (
-    click.option("--description", help="What it is for, in a sentence."),
-    click.option("--category", type=click.Choice([one.value for one in Category]), help="What kind it is."),
-    click.option("--tag", "tags", multiple=True, help="May be given several times."),
-    click.option("--provider", help="Where its model is called, such as anthropic."),
-    click.option("--model", help="Its model, instead of the one chosen for bots."),
+    click.option("--description", help="Purpose of the bot, in one sentence."),
+    click.option("--category", type=click.Choice([one.value for one in Category]), help="Category."),
+    click.option("--tag", "tags", multiple=True, help="Tag. Repeatable."),
+    click.option("--provider", help="Provider of the model, such as anthropic."),
+    click.option("--model", help="Model to use instead of the default model for bots."),
     click.option(
-        "--temperature", type=click.FloatRange(0, MAX_TEMPERATURE), help="How freely it answers: 0 to 2."
+        "--temperature", type=click.FloatRange(0, MAX_TEMPERATURE), help="Sampling temperature, 0 to 2."
     ),
-    click.option("--max-tokens", type=click.IntRange(1, MAX_TOKENS), help="How long an answer can be."),
-    click.option("--avatar", help="An emoji."),
-    click.option("--colour", help="Such as #e2703a."),
+    click.option(
+        "--max-tokens", type=click.IntRange(1, MAX_TOKENS), help="Maximum length of an answer, in tokens."
+    ),
+    click.option("--avatar", help="Emoji shown as avatar."),
+    click.option("--colour", help="Color, such as #e2703a."),
 )
 
 
@@ -141,7 +143,7 @@ def identity_options(command: Command) -> Command:
 
 @click.group()
 def bots() -> None:
-    """Make bots, change them, carry them around."""
+    """Create, change, export and delete bots."""
 
 
 bots.add_command(files)
@@ -152,34 +154,34 @@ bots.add_command(sessions)
 @bots.command()
 @click.argument("name")
 @identity_options
-@click.option("--soul", type=FILE, help="Its SOUL.md; without it one is written.")
-@click.option("--user", type=FILE, help="Its USER.md.")
+@click.option("--soul", type=FILE, help="SOUL.md to use. Default: a generated one.")
+@click.option("--user", type=FILE, help="USER.md to use.")
 @api_command
 def create(
     client: Client, name: str, soul: Path | None, user: Path | None, **options: Any
 ) -> Result[BotView]:
-    """Make a bot called NAME."""
+    """Create the bot NAME."""
     texts = {key: read_file(path) for key, path in (("soul", soul), ("user", user)) if path}
     return Result(client.post("/bots", BotView, {"name": name, **_given(options), **texts}), _bot_page)
 
 
 @bots.command("list")
-@click.option("--all", "every", is_flag=True, help="The archived ones, too.")
-@click.option("--deleted", is_flag=True, help="Those that can still be restored, instead.")
-@click.option("--category", type=click.Choice([one.value for one in Category]), help="Only these.")
-@click.option("--search", metavar="WORDS", help="Words in the name, description or tags.")
+@click.option("--all", "every", is_flag=True, help="Include archived bots.")
+@click.option("--deleted", is_flag=True, help="List deleted bots that can be restored.")
+@click.option("--category", type=click.Choice([one.value for one in Category]), help="Only this category.")
+@click.option("--search", metavar="WORDS", help="Search names, descriptions and tags.")
 @click.option(
     "--sort",
     type=click.Choice([sort.value for sort in BotSort]),
     default=BotSort.ACTIVITY.value,
     show_default=True,
-    help="Which come first.",
+    help="Sort order.",
 )
 @api_command
 def list_bots(
     client: Client, every: bool, deleted: bool, category: str | None, search: str | None, sort: str
 ) -> Result[list[BotView]]:
-    """List bots with their state, model and spend."""
+    """List bots with their state, model and spending."""
     filters: dict[str, Any] = {"category": category, "q": search, "sort": sort}
     if every:
         filters["status"] = [status.value for status in BotStatus]
@@ -193,20 +195,20 @@ def list_bots(
 @click.argument("bot")
 @api_command
 def show(client: Client, bot: str) -> Result[BotView]:
-    """Show a bot: its state, what is wrong with its files, what it runs on."""
+    """Show a bot: its state, configuration, and problems in its files."""
     return Result(find_bot(client, bot), _bot_page)
 
 
 @bots.command()
 @click.argument("bot")
-@click.option("--name", help="Another name; the slug stays.")
+@click.option("--name", help="New display name. The slug does not change.")
 @identity_options
-@click.option("--memory", type=click.Choice(["on", "off"]), help="Whether it remembers facts.")
+@click.option("--memory", type=click.Choice(["on", "off"]), help="Whether the bot remembers facts.")
 @api_command
 def change(client: Client, bot: str, memory: str | None, **options: Any) -> Result[BotView]:
-    """Change what IDENTITY.md says, and nothing in it that is not named.
+    """Change fields of IDENTITY.md. Other fields are left as they are.
 
-    An empty --model goes back to the one that is chosen for bots.
+    An empty --model selects the default model for bots.
     """
     changes = _given(options)
     if memory is not None:
@@ -218,10 +220,10 @@ def change(client: Client, bot: str, memory: str | None, **options: Any) -> Resu
 
 @bots.command()
 @click.argument("bot")
-@click.option("--name", help="Its name; without it the same, and (Clone).")
+@click.option("--name", help="Name of the clone. Default: the same name with (Clone).")
 @api_command
 def clone(client: Client, bot: str, name: str | None) -> Result[BotView]:
-    """Make a bot with the same files: no history, no memory, no conversations."""
+    """Create a bot with the same files, without history, memories and conversations."""
     return Result(client.post(f"/bots/{find_bot(client, bot).id}/clone", BotView, {"name": name}), _bot_page)
 
 
@@ -229,7 +231,7 @@ def clone(client: Client, bot: str, name: str | None) -> Result[BotView]:
 @click.argument("bot")
 @api_command
 def archive(client: Client, bot: str) -> Result[BotView]:
-    """Put a bot out of sight. It keeps everything and answers nobody."""
+    """Archive a bot. It keeps its data and does not answer."""
     return _change_status(client, bot, BotStatus.ARCHIVED, "Archived")
 
 
@@ -237,7 +239,7 @@ def archive(client: Client, bot: str) -> Result[BotView]:
 @click.argument("bot")
 @api_command
 def unarchive(client: Client, bot: str) -> Result[BotView]:
-    """Take a bot out of the archive."""
+    """Move a bot out of the archive."""
     return _change_status(client, bot, BotStatus.ACTIVE, "Took out of the archive")
 
 
@@ -245,7 +247,7 @@ def unarchive(client: Client, bot: str) -> Result[BotView]:
 @click.argument("bot")
 @api_command
 def disable(client: Client, bot: str) -> Result[BotView]:
-    """Let a bot answer nobody for now."""
+    """Disable a bot, so that it does not answer."""
     return _change_status(client, bot, BotStatus.DISABLED, "Disabled")
 
 
@@ -253,7 +255,7 @@ def disable(client: Client, bot: str) -> Result[BotView]:
 @click.argument("bot")
 @api_command
 def enable(client: Client, bot: str) -> Result[BotView]:
-    """Let a bot answer again."""
+    """Enable a disabled bot."""
     return _change_status(client, bot, BotStatus.ACTIVE, "Enabled")
 
 
@@ -273,16 +275,16 @@ def delete(client: Client, bot: str, yes: bool) -> Result[BotView]:
 @click.argument("bot")
 @api_command
 def restore(client: Client, bot: str) -> Result[BotView]:
-    """Take a deletion back."""
+    """Restore a deleted bot."""
     restored = client.post(f"/bots/{find_deleted(client, bot).id}/restore", BotView)
     return Result(restored, f"Restored {restored.slug}.")
 
 
 @bots.command()
 @click.argument("bot")
-@click.option("--output", type=FILE, metavar="FILE", help="Write it here instead of printing it.")
+@click.option("--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 def export(bot: str, output: Path | None) -> None:
-    """Print a bot as one file: no memory, no conversations, no secrets."""
+    """Export a bot as one file, without memories, conversations and secrets."""
     with connect() as client:
         bundle = client.get(f"/bots/{find_bot(client, bot).id}/export", Bundle)
     if output is None:
@@ -296,14 +298,14 @@ def export(bot: str, output: Path | None) -> None:
 @click.argument("source", metavar="FILE")
 @api_command
 def import_bot(client: Client, source: str) -> Result[BotView]:
-    """Make a bot from FILE: an exported one, - for standard input, or a folder with SOUL.md and IDENTITY.md."""
+    """Create a bot from FILE: an exported file, - for standard input, or a folder with SOUL.md and IDENTITY.md."""
     return Result(client.post("/bots/import", BotView, read_bundle(source)), _bot_page)
 
 
 @bots.command()
 @click.argument("bot")
 def folder(bot: str) -> None:
-    """Print where the files of a bot are, on the machine of the server."""
+    """Print the path of the bot's files on the server."""
     with connect() as client:
         click.echo(find_bot(client, bot).folder)
 
@@ -311,7 +313,7 @@ def folder(bot: str) -> None:
 @bots.command()
 @api_command
 def stats(client: Client) -> Result[Stats]:
-    """Show numbers over all bots."""
+    """Show statistics of all bots."""
     return Result(client.get("/stats", Stats), _stats_page)
 
 

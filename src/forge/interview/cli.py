@@ -26,16 +26,16 @@ _OPTIONS = (
         "--answers",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Answer from this YAML file; see the guide.",
+        help="Read the answers from this YAML file.",
     ),
     click.option(
         "--guide/--model",
         "is_guided",
         default=None,
-        help="Who asks: Forge's own questions, or a model. Without either the model, if there is one.",
+        help="Who asks the questions: the built-in guide or a model. Default: the model, if one is configured.",
     ),
-    click.option("--yes", is_flag=True, help="Make it when all is answered, without asking."),
-    click.option("--dry-run", is_flag=True, help="Show the files when all is answered, and make nothing."),
+    click.option("--yes", is_flag=True, help="Create without a final confirmation."),
+    click.option("--dry-run", is_flag=True, help="Show the files without creating anything."),
 )
 
 
@@ -50,26 +50,24 @@ def interview_options(command: Command) -> Command:
 @click.option(
     "--mode",
     type=click.Choice([mode.value for mode in Mode if mode is not Mode.RECONFIGURE]),
-    help="What to make: a bot (as without it), a skill, or a batch of similar bots.",
+    help="What to create: a bot (default), a skill, or a batch of similar bots.",
 )
-@click.option("--variants", type=click.IntRange(2, MAX_VARIANTS), help="A batch of this many bots.")
-@click.option(
-    "--soul", metavar="FILE", help="Begin with this SOUL.md and use it as it is; - reads it from a pipe."
-)
-@click.option("--reconfigure", metavar="BOT", help="Change this bot instead of making one.")
+@click.option("--variants", type=click.IntRange(2, MAX_VARIANTS), help="Create a batch of this many bots.")
+@click.option("--soul", metavar="FILE", help="Use this SOUL.md unchanged; - reads standard input.")
+@click.option("--reconfigure", metavar="BOT", help="Change this bot instead of creating one.")
 @click.option(
     "--resume",
     is_flag=False,
     flag_value="",
     metavar="[ID]",
-    help="Go on with a draft; without an ID, choose one.",
+    help="Continue a draft. Without ID, choose one from a list.",
 )
 @interview_options
 @click.pass_context
 def new(ctx: click.Context, **given: Any) -> None:
-    """Talk to Forge and get a bot: say what it should do, answer a few questions, look at it, create it.
+    """Create a bot in an interview: describe it, answer a few questions, review it, create it.
 
-    Every answer is saved. Ctrl-C leaves; --resume goes on at the same question.
+    Every answer is saved. Ctrl-C leaves the interview; --resume continues it.
     """
     _check(given)
     _hold(ctx, _wish(given))
@@ -77,14 +75,14 @@ def new(ctx: click.Context, **given: Any) -> None:
 
 @click.command("create")
 @click.argument("description", required=False)
-@click.option("--edit", metavar="NAME", help="Change this skill instead of making one.")
+@click.option("--edit", metavar="NAME", help="Change this skill instead of creating one.")
 @blank_options
 @interview_options
 @click.pass_context
 def create_skill(ctx: click.Context, edit: str | None, **given: Any) -> None:
-    """Talk to Forge and get a skill, tried and usable at once.
+    """Create a skill in an interview.
 
-    What it may do is asked one by one. With --blank nothing is asked, and a frame is written.
+    It is tested and can be used at once. Each capability is confirmed separately. --blank writes a template instead, without questions.
     """
     if edit is not None and given["blank"] is not None:
         raise click.UsageError("--edit changes a skill, --blank makes one: they exclude each other.")

@@ -25,7 +25,7 @@ from forge.terminal.text import clean
 @click.group(invoke_without_command=True)
 @click.pass_context
 def drafts(ctx: click.Context) -> None:
-    """List interviews that are not finished, and delete them. Without a command: list them."""
+    """List and delete unfinished interviews. Without a command: list them."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_drafts, as_json=False)
 
@@ -33,7 +33,7 @@ def drafts(ctx: click.Context) -> None:
 @drafts.command("list")
 @json_option
 def list_drafts(as_json: bool) -> None:
-    """List the interviews that are not finished, the latest first."""
+    """List unfinished interviews, latest first."""
     with connect() as client:
         found = client.get("/builder/drafts", list[DraftSummary])
     if as_json:
@@ -49,7 +49,7 @@ def list_drafts(as_json: bool) -> None:
 @yes_option
 @json_option
 def delete(session: str, yes: bool, as_json: bool) -> None:
-    """Delete an interview with its answers. What was made in it stays."""
+    """Delete an interview and its answers. Bots and skills created in it are kept."""
     with connect() as client:
         found = client.get(f"/builder/sessions/{_find(client, session)}", SessionView)
         if not yes:
@@ -64,14 +64,14 @@ def delete(session: str, yes: bool, as_json: bool) -> None:
 
 @click.group()
 def interview() -> None:
-    """Look at interviews, make their files once more, see what is remembered of them."""
+    """Show interviews, replay them, and manage what is remembered of them."""
 
 
 @interview.command("show")
 @click.argument("session", metavar="ID")
 @json_option
 def show_session(session: str, as_json: bool) -> None:
-    """Show an interview: what was asked, what was answered, where it stands."""
+    """Show the questions, answers and progress of an interview."""
     with connect() as client:
         view = client.get(f"/builder/sessions/{_find(client, session)}", SessionView)
     if as_json:
@@ -86,14 +86,14 @@ def show_session(session: str, as_json: bool) -> None:
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Write the files into this folder instead of printing them.",
+    help="Write the files to this folder instead of printing them.",
 )
 @json_option
 @click.pass_context
 def replay(ctx: click.Context, session: str, out: Path | None, as_json: bool) -> None:
-    """Make the files of a finished interview once more, from its answers alone.
+    """Regenerate the files of a finished interview from its answers.
 
-    Exit code 1 when they are not byte for byte what was made then.
+    Exit code 1 if they differ from the files that were created.
     """
     with connect() as client:
         replayed = client.get(f"/builder/sessions/{_find(client, session)}/replay", Assembled)
@@ -134,12 +134,12 @@ def _write(folder: Path, files: list[FileChange]) -> None:
 
 
 @interview.command()
-@click.option("--forget", metavar="ID", help="Forget this one.")
-@click.option("--forget-all", is_flag=True, help="Forget all of it.")
+@click.option("--forget", metavar="ID", help="Delete this memory.")
+@click.option("--forget-all", is_flag=True, help="Delete all of them.")
 @yes_option
 @json_option
 def memory(forget: str | None, forget_all: bool, yes: bool, as_json: bool) -> None:
-    """Show what finished interviews left for the next ones: “the same as last time?”."""
+    """Show what finished interviews left as suggestions for later ones."""
     if forget and forget_all:
         raise click.UsageError("--forget and --forget-all exclude each other.")
     with connect() as client:

@@ -80,7 +80,7 @@ class Dollars(click.FloatRange):
 
 DOLLARS = Dollars(min=0)
 ROLES = click.Choice([role.value for role in Role])
-bot_option = click.option("--bot", metavar="SLUG", help="For this bot only.")
+bot_option = click.option("--bot", metavar="SLUG", help="Only for this bot.")
 
 
 def _prices_of(choice: RoleChoice) -> str:
@@ -157,14 +157,14 @@ _calls_table = Columns[ModelCall](
 
 @click.group()
 def models() -> None:
-    """Choose models, their providers and prices, and what may be spent."""
+    """Configure models, providers, prices and budgets."""
 
 
 @models.command("list")
 @bot_option
 @api_command
 def list_models(client: Client, bot: str | None) -> Result[ModelsView]:
-    """Show the model of each role, the providers, your prices, and what was spent today."""
+    """Show the model of each role, the providers, custom prices, and today's spending."""
     return Result(client.get("/models", ModelsView, _scope(client, bot)), _models_page)
 
 
@@ -192,8 +192,9 @@ def _today_table(micros_by_model: dict[str, int]) -> Table:
 @bot_option
 @json_option
 def set_chain(role: str, model: str, bot: str | None, as_json: bool) -> None:
-    """Choose the MODEL of a ROLE, as provider:model. More of them, after commas, are tried when the first one's
-    provider is down."""
+    """Set the model of a ROLE, as provider:model. Further models, separated by commas, are used when the
+    provider of the one before is down.
+    """
     chain = [ref.strip() for ref in model.split(",")]
     with connect() as client:
         chosen = client.put(f"/models/roles/{role}", RoleChoice, {"chain": chain}, _scope(client, bot))
@@ -205,7 +206,7 @@ def set_chain(role: str, model: str, bot: str | None, as_json: bool) -> None:
 @bot_option
 @json_option
 def reset(role: str, bot: str | None, as_json: bool) -> None:
-    """Go back to the default model of a ROLE."""
+    """Reset a ROLE to its default model."""
     with connect() as client:
         chosen = client.delete(f"/models/roles/{role}", RoleChoice, _scope(client, bot))
     _print_choice(chosen, as_json=as_json)
@@ -222,9 +223,9 @@ def _print_choice(chosen: RoleChoice, *, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def test(ctx: click.Context, model: str | None, as_json: bool) -> None:
-    """Ask MODEL for one word: a real call, which costs a little. Without MODEL, every one that a role uses.
+    """Test MODEL with a short request, which costs a little. Without MODEL, test all models in use.
 
-    Exit code 1 when one of them does not work.
+    Exit code 1 if a model does not work.
     """
     with connect() as client:
         asked = [model] if model else _used(client)
@@ -259,17 +260,21 @@ def _test_line(result: TestResult) -> Text:
 
 @models.command()
 @click.argument("model")
-@click.option("--input", type=DOLLARS, help="Dollars for a million tokens sent.")
-@click.option("--output", type=DOLLARS, help="Dollars for a million tokens received.")
-@click.option("--cache-read", type=DOLLARS, help="The same for tokens found in a cache. Default: as --input.")
-@click.option("--cache-write", type=DOLLARS, help="The same for tokens put into it. Default: as --input.")
+@click.option("--input", type=DOLLARS, help="Dollars per million input tokens.")
+@click.option("--output", type=DOLLARS, help="Dollars per million output tokens.")
+@click.option(
+    "--cache-read", type=DOLLARS, help="Dollars per million tokens read from a cache. Default: as --input."
+)
+@click.option(
+    "--cache-write", type=DOLLARS, help="Dollars per million tokens written to a cache. Default: as --input."
+)
 @click.option(
     "--context", "context_window", type=int, help="How many tokens the model takes in. Default 128000."
 )
-@click.option("--remove", is_flag=True, help="Forget your price: the table's counts again.")
+@click.option("--remove", is_flag=True, help="Remove the custom price and use the built-in table again.")
 @api_command
 def price(client: Client, model: str, remove: bool, **prices: float | None) -> Result[Price]:
-    """Say what MODEL costs. A model of your own costs 0 and 0."""
+    """Set the price of MODEL. Use 0 for local models."""
     body = {name: value for name, value in prices.items() if value is not None}
     if remove == bool(body) or (body and not {"input", "output"} <= set(body)):
         raise click.UsageError("Say both --input and --output, or --remove.")
@@ -285,11 +290,11 @@ def price(client: Client, model: str, remove: bool, **prices: float | None) -> R
 @click.option(
     "--kind",
     type=click.Choice([kind.value for kind in ProviderKind]),
-    help="Whose API it speaks; Ollama, vLLM and llama.cpp speak openai.",
+    help="API of the provider; Ollama, vLLM and llama.cpp use openai.",
 )
-@click.option("--url", help="Its address, such as http://127.0.0.1:11434/v1.")
-@click.option("--key", metavar="SECRET", help="Name of the secret with its key; none when left out.")
-@click.option("--remove", is_flag=True, help="Remove it; one that came with Forge becomes as it came.")
+@click.option("--url", help="Base URL, such as http://127.0.0.1:11434/v1.")
+@click.option("--key", metavar="SECRET", help="Name of the secret with the API key. Default: no key.")
+@click.option("--remove", is_flag=True, help="Remove the provider, or reset a built-in one.")
 @api_command
 def provider(
     client: Client, name: str, kind: str | None, url: str | None, key: str | None, remove: bool
@@ -311,17 +316,17 @@ def provider(
 @click.argument("usd", type=DOLLARS)
 @api_command
 def budget(client: Client, budget: str, usd: float) -> Result[Spent]:
-    """Set what one run, or your account in a day, may spend on models."""
+    """Set the spending limit of a run, or of your account per day."""
     spent = client.put(f"/models/budgets/{budget}", Spent, {"limit_usd": usd})
     return Result(spent, f"{BUDGETS[spent.budget].capitalize()}: at most {dollars(spent.limit_micros)}.")
 
 
 @models.command()
-@click.option("--run", metavar="ID", help="Only those of this run; the beginning of its id is enough.")
+@click.option("--run", metavar="ID", help="Only requests of this run (id or id prefix).")
 @limit_option
 @api_command
 def calls(client: Client, run: str | None, limit: int) -> Result[list[ModelCall]]:
-    """List requests to models, newest first: tokens, cost, time, how each ended."""
+    """List requests to models, newest first, with tokens, cost, time and result."""
     run_id = find_id(client, run, "run", "/runs") if run else None
     found = list(client.pages("/models/calls", ModelCall, limit, {"run_id": run_id}))
     return Result(found, _calls_table, empty="There were no such calls. Try one: forge models test")
@@ -335,9 +340,9 @@ def _scope(client: Client, bot: str | None) -> dict[str, str | int | list[str] |
 @click.option(
     "--url", default=DEMO_URL, help=f"Where `forge models serve` said that it is (default {DEMO_URL})."
 )
-@click.option("--off", is_flag=True, help="Go back to the default models.")
+@click.option("--off", is_flag=True, help="Switch back to the default models.")
 def demo(url: str, off: bool) -> None:
-    """Let the scripted model of `forge models serve` answer, to look around without a key."""
+    """Use the scripted model of `forge models serve` for every role, to try Forge without an API key."""
     with connect() as client:
         if off:
             changed = _names(unassign_demo_model(client)) or "nothing had to change"
@@ -356,14 +361,14 @@ def _names(roles: list[RoleChoice]) -> str:
 @models.command()
 @click.argument("script", default="demo")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8010, help="Port (default 8010; 0: a free one)."
+    "--port", type=click.IntRange(0, 65535), default=8010, help="Port (default 8010; 0 for any free port)."
 )
 @click.option(
     "--log", type=click.Path(path_type=Path), help="Append every request to this file, as JSON lines."
 )
-@click.option("--check", is_flag=True, help="Only say whether the script is right.")
+@click.option("--check", is_flag=True, help="Only validate the script.")
 def serve(script: str, port: int, log: Path | None, check: bool) -> None:
-    """Start a model server that answers from SCRIPT: a file, or one that comes with Forge (demo, coding, faults)."""
+    """Start a model server that answers from SCRIPT: a file, or a built-in script (demo, coding, faults)."""
     from forge.demo.model_script import find_script, load_script
 
     path = find_script(script)

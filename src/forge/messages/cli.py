@@ -101,36 +101,36 @@ def _entry(message: BotMessage) -> RenderableType:
 
 @click.group()
 def message() -> None:
-    """Send messages to bots and channels, and read what they wrote to each other."""
+    """Send messages to bots and channels, and read their messages."""
 
 
 @message.command()
 @click.argument("text")
-@click.option("--to", metavar="BOT", help="The bot it goes to.")
-@click.option("--channel", metavar="NAME", help="Instead: all bots that listen to this channel.")
-@click.option("--from", "speak_as", metavar="BOT", help="Speak as one of your bots.")
+@click.option("--to", metavar="BOT", help="Bot to send to.")
+@click.option("--channel", metavar="NAME", help="Send to all bots subscribed to this channel.")
+@click.option("--from", "speak_as", metavar="BOT", help="Send as one of your bots.")
 @click.option(
     "--type",
     "message_type",
     default="text",
     show_default=True,
-    help="What kind of message: text, question, delegation, information, status_update or a word of yours.",
+    help="Type of message: text, question, delegation, information, status_update or a custom type.",
 )
-@click.option("--reply-to", metavar="ID", help="The message this one answers.")
+@click.option("--reply-to", metavar="ID", help="Id of the message to reply to.")
 @click.option("--wait", is_flag=True, help="Wait for the reply and print it.")
 @click.option(
     "--timeout",
     type=click.FloatRange(1, MAX_WAIT_S),
     default=30,
     show_default=True,
-    help="How many seconds to wait.",
+    help="Maximum time to wait, in seconds.",
 )
 @json_option
 @click.pass_context
 def send(ctx: click.Context, text: str, wait: bool, timeout: float, as_json: bool, **given: Any) -> None:
-    """Send TEXT to a bot or a channel. `-` reads it from standard input; a JSON object or list is sent as such.
+    """Send TEXT to a bot or a channel. `-` reads standard input; a JSON object or list is sent as data.
 
-    Exit code 0 when it was sent, and with --wait when there is a reply; 1 when there is none.
+    Exit code 0: sent (with --wait: answered), 1: no reply.
     """
     if (given["to"] is None) == (given["channel"] is None):
         raise click.UsageError("Say where it goes: --to BOT or --channel NAME.")
@@ -151,7 +151,7 @@ def send(ctx: click.Context, text: str, wait: bool, timeout: float, as_json: boo
 @limit_option
 @api_command
 def history(client: Client, bot: str, other: str | None, limit: int) -> Result[list[BotMessage]]:
-    """Show what BOT sent and got, or what it and OTHER wrote to each other, the oldest first."""
+    """Show the messages of BOT, or between BOT and OTHER, oldest first."""
     which = {"bot": find_bot(client, bot).slug, "with": find_bot(client, other).slug if other else None}
     return _read_history(client, which, limit)
 
@@ -161,7 +161,7 @@ def history(client: Client, bot: str, other: str | None, limit: int) -> Result[l
 @limit_option
 @api_command
 def channel_history(client: Client, name: str, limit: int) -> Result[list[BotMessage]]:
-    """Show what was said in the channel NAME, the oldest first."""
+    """Show the messages in the channel NAME, oldest first."""
     return _read_history(client, {"channel": name}, limit)
 
 
@@ -174,14 +174,14 @@ def _read_history(client: Client, which: Params, limit: int) -> Result[list[BotM
 @click.argument("id")
 @api_command
 def show(client: Client, id: str) -> Result[BotMessage]:
-    """Show a message and what became of it."""
+    """Show a message and its deliveries."""
     return Result(client.get(f"/messages/{_find(client, id)}", BotMessage), _message_page)
 
 
 @message.command()
 @api_command
 def channels(client: Client) -> Result[list[Channel]]:
-    """List the channels, and the bots that listen to them."""
+    """List channels and their subscribers."""
     found = client.get("/message-channels", list[Channel])
     return Result(
         found, _channels_table, empty="There are no channels. Make one: forge message subscribe BOT NAME"
@@ -193,7 +193,7 @@ def channels(client: Client) -> Result[list[Channel]]:
 @click.argument("channel")
 @api_command
 def subscribe(client: Client, bot: str, channel: str) -> Result[Channel]:
-    """Let BOT listen to CHANNEL; it is made if there is none."""
+    """Subscribe BOT to CHANNEL, creating the channel if needed."""
     return Result(client.put(_path(client, channel, bot), Channel, {}), _subscribers)
 
 
@@ -202,7 +202,7 @@ def subscribe(client: Client, bot: str, channel: str) -> Result[Channel]:
 @click.argument("channel")
 @api_command
 def unsubscribe(client: Client, bot: str, channel: str) -> Result[Channel]:
-    """Let BOT listen to CHANNEL no more."""
+    """Unsubscribe BOT from CHANNEL."""
     return Result(client.delete(_path(client, channel, bot), Channel), _subscribers)
 
 

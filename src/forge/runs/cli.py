@@ -71,7 +71,7 @@ def runs() -> None:
     "statuses",
     multiple=True,
     type=click.Choice([status.value for status in RunStatus]),
-    help="Only these; may be given several times.",
+    help="Only this status. Repeatable.",
 )
 @click.option("--kind", help="Only this kind.")
 @limit_option
@@ -88,7 +88,7 @@ def list_runs(client: Client, statuses: tuple[str, ...], kind: str | None, limit
 @click.argument("run")
 @api_command
 def show(client: Client, run: str) -> Result[RunDetail]:
-    """Show a run with its steps, children and questions."""
+    """Show a run with its steps, child runs and gates."""
     return Result(client.get(f"/runs/{find_run(client, run)}", RunDetail), run_page)
 
 
@@ -97,9 +97,9 @@ def show(client: Client, run: str) -> Result[RunDetail]:
 @json_option
 @click.pass_context
 def watch_run(ctx: click.Context, run: str, as_json: bool) -> None:
-    """Follow a run until it ends. Exit code 0 when it completed, 1 when it failed or was cancelled.
+    """Follow a run until it ends. Exit code 0: completed, 1: failed or cancelled.
 
-    Ctrl-C stops watching; the run goes on. With --json every event is printed as a line.
+    Ctrl-C stops watching, not the run. With --json, print each event as a line.
     """
     with connect() as client:
         found = client.get(f"/runs/{find_run(client, run)}", RunDetail).run
@@ -112,7 +112,7 @@ def watch_run(ctx: click.Context, run: str, as_json: bool) -> None:
 @click.argument("run")
 @api_command
 def cancel(client: Client, run: str) -> Result[Run]:
-    """Stop a run and everything below it."""
+    """Cancel a run and its child runs."""
     return Result(client.post(f"/runs/{find_run(client, run)}/cancel", Run), _run_line)
 
 
@@ -123,9 +123,9 @@ def cancel(client: Client, run: str) -> Result[Run]:
     "source",
     default="{}",
     show_default=True,
-    help="What the run starts with: a JSON object, @FILE, or - for standard input.",
+    help="Input of the run: a JSON object, @FILE, or - for standard input.",
 )
-@click.option("--watch", "watching", is_flag=True, help="Follow it until it ends.")
+@click.option("--watch", "watching", is_flag=True, help="Follow the run until it ends.")
 @json_option
 @click.pass_context
 def start(ctx: click.Context, kind: str, source: str, watching: bool, as_json: bool) -> None:
@@ -145,15 +145,15 @@ def _run_line(run: Run) -> Text:
 
 @click.group()
 def gates() -> None:
-    """See and answer what waits for you."""
+    """List and answer gates: questions that wait for a person."""
 
 
 @gates.command("list")
-@click.option("--all", "show_all", is_flag=True, help="Also those that are settled.")
+@click.option("--all", "show_all", is_flag=True, help="Include answered and expired gates.")
 @limit_option
 @api_command
 def list_gates(client: Client, show_all: bool, limit: int) -> Result[list[Gate]]:
-    """List the questions that wait for an answer, newest first."""
+    """List open gates, newest first."""
     status = None if show_all else GateStatus.OPEN.value
     found = list(client.pages("/gates", Gate, limit, {"status": status}))
     return Result(found, gates_table, empty="Nothing waits for you.")
@@ -163,19 +163,19 @@ def list_gates(client: Client, show_all: bool, limit: int) -> Result[list[Gate]]
 @click.argument("gate")
 @api_command
 def show_gate(client: Client, gate: str) -> Result[Gate]:
-    """Show a question, with what is needed to answer it."""
+    """Show a gate and the data it is about."""
     return Result(_find_gate(client, gate), gate_page)
 
 
 @gates.command()
 @click.argument("gate")
 @click.argument("option", required=False)
-@click.option("--comment", default="", help="A comment that goes with the answer.")
+@click.option("--comment", default="", help="Comment to store with the answer.")
 @json_option
 def answer(gate: str, option: str | None, comment: str, as_json: bool) -> None:
-    """Answer a question with one of its options; asks which, when there is a terminal.
+    """Answer a gate with one of its options. Prompts for the option in a terminal.
 
-    The answer is bound to the question as it is shown: if that changed in the meantime, it is refused.
+    The answer is rejected if the gate changed since it was shown.
     """
     with connect() as client:
         asked = _find_gate(client, gate)

@@ -12,12 +12,10 @@ SHELLS = ("bash", "zsh", "fish")
 
 @click.command()
 @click.option("--host", help="Address to listen on (default 127.0.0.1).")
-@click.option("--port", type=int, help="Port to listen on (default 8000; 0 takes a free one).")
-@click.option(
-    "--data-dir", type=click.Path(path_type=Path), help="Where Forge keeps its data (default ~/.forge)."
-)
+@click.option("--port", type=int, help="Port to listen on (default 8000; 0 for any free port).")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Data directory (default ~/.forge).")
 def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
-    """Start Forge: the web app, the API and the runs. Stops with Ctrl-C."""
+    """Start Forge: web app, API and runs. Ctrl-C stops it."""
     click.echo("Forge is starting …")  # what follows takes longer than people like to wait for a word
     from forge.config import load_settings
     from forge.server.serve import run_server
@@ -26,11 +24,9 @@ def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
 
 
 @click.command()
-@click.option(
-    "--data-dir", type=click.Path(path_type=Path), help="Where Forge keeps its data (default ~/.forge)."
-)
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Data directory (default ~/.forge).")
 def worker(data_dir: Path | None) -> None:
-    """Execute runs without serving anything. Needs PostgreSQL: FORGE_DATABASE_URL."""
+    """Execute runs without serving HTTP. Requires PostgreSQL (FORGE_DATABASE_URL)."""
     from forge.config import load_settings
     from forge.server.serve import run_worker
 
@@ -40,7 +36,7 @@ def worker(data_dir: Path | None) -> None:
 @click.command()
 @json_option
 def status(as_json: bool) -> None:
-    """Show how the running server is doing. Exit code 3 when none is running."""
+    """Show the status of the running server. Exit code 3 if none is running."""
     from forge.server.overview import look, overview_page
     from forge.terminal.output import console, print_json
 
@@ -54,7 +50,7 @@ def status(as_json: bool) -> None:
 @click.command()
 @json_option
 def version(as_json: bool) -> None:
-    """Print the version of this command; `forge status` shows the server's."""
+    """Print the version of this command. `forge status` shows the server's."""
     import platform
 
     python, system = platform.python_version(), platform.platform()
@@ -70,9 +66,9 @@ def version(as_json: bool) -> None:
 @click.argument("shell", type=click.Choice(SHELLS), required=False)
 @click.pass_context
 def completion(ctx: click.Context, shell: str | None) -> None:
-    """Print the completion script of SHELL: bash, zsh or fish; yours when left out.
+    """Print the completion script of SHELL: bash, zsh or fish (default: your shell).
 
-    To have it in every terminal, add this to ~/.bashrc (or ~/.zshrc):
+    To enable it in every terminal, add this to ~/.bashrc (or ~/.zshrc):
 
         eval "$(forge completion bash)"
 

@@ -55,11 +55,11 @@ class Report(BaseModel):
 
 
 @click.command()
-@click.option("--deep", is_flag=True, help="Also start a self-test run on the running server.")
+@click.option("--deep", is_flag=True, help="Also execute a self-test run on the running server.")
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, deep: bool, as_json: bool) -> None:
-    """Check this machine and show how to fix each problem. Exit code 1 if a check is bad."""
+    """Check this machine and explain how to fix each problem. Exit code 1 if a check fails."""
     with working("Checking …") as report_progress, open_situation(load_settings()) as situation:
         checks = _run_checks(situation, report_progress, deep=deep)
     report = Report(ok=all(check.status is not CheckStatus.BAD for check in checks), checks=checks)

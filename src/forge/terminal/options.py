@@ -9,18 +9,20 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def json_option(command: Command) -> Command:
-    return click.option("--json", "as_json", is_flag=True, help="Print the data as JSON, and nothing else.")(
-        command
-    )
+    return click.option("--json", "as_json", is_flag=True, help="Print only JSON.")(command)
 
 
 def yes_option(command: Command) -> Command:
     """Skip the confirmation (`forge.terminal.inputs`)."""
-    return click.option("--yes", is_flag=True, help="Do not ask.")(command)
+    return click.option("--yes", is_flag=True, help="Do not ask for confirmation.")(command)
 
 
 def limit_option(command: Command) -> Command:
     """Limit a list that is fetched page by page, and has no maximum of its own."""
     return click.option(
-        "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most."
+        "--limit",
+        type=click.IntRange(min=1),
+        default=20,
+        show_default=True,
+        help="Maximum number of results.",
     )(command)

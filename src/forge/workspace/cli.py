@@ -39,13 +39,13 @@ _files_table = Columns[FileEntry](
 
 @click.group()
 def workspaces() -> None:
-    """List, create, look into and remove workspaces."""
+    """List, create, browse and remove workspaces."""
 
 
 @workspaces.command("list")
 @api_command
 def list_workspaces(client: Client) -> Result[list[WorkspaceInfo]]:
-    """List the directories Forge may work in."""
+    """List workspaces."""
     found = client.get("/workspaces", list[WorkspaceInfo])
     return Result(
         found, _workspaces_table, empty="There are no workspaces. Make one: forge workspaces create NAME"
@@ -57,11 +57,11 @@ def list_workspaces(client: Client) -> Result[list[WorkspaceInfo]]:
 @click.option(
     "--path",
     type=click.Path(path_type=Path),
-    help="Adopt this directory of the server's machine (needs admin).",
+    help="Adopt this directory of the server (requires admin).",
 )
 @api_command
 def create(client: Client, name: str, path: Path | None) -> Result[WorkspaceInfo]:
-    """Make a workspace called NAME, empty unless a directory is adopted."""
+    """Create the workspace NAME, empty or from an existing directory."""
     whole = str(path.expanduser().absolute()) if path else None
     return Result(client.post("/workspaces", WorkspaceInfo, {"name": name, "path": whole}), _workspace_page)
 
@@ -70,7 +70,7 @@ def create(client: Client, name: str, path: Path | None) -> Result[WorkspaceInfo
 @click.argument("workspace")
 @api_command
 def show(client: Client, workspace: str) -> Result[WorkspaceInfo]:
-    """Show where a workspace is and how old."""
+    """Show the path and age of a workspace."""
     found = client.get(f"/workspaces/{find_workspace(client, workspace)}", WorkspaceInfo)
     return Result(found, _workspace_page)
 
@@ -80,7 +80,7 @@ def show(client: Client, workspace: str) -> Result[WorkspaceInfo]:
 @yes_option
 @api_command
 def remove(client: Client, workspace: str, yes: bool) -> Result[WorkspaceInfo]:
-    """Remove a workspace and its history. Its directory goes, too, unless it was adopted."""
+    """Remove a workspace and its history. Its directory is deleted unless it was adopted."""
     found = client.get(f"/workspaces/{find_workspace(client, workspace)}", WorkspaceInfo)
     what = "its history" if found.is_adopted else f"everything in {found.path}"
     confirm(f"Remove the workspace {found.name!r} and {what}?", yes=yes)
@@ -93,7 +93,7 @@ def remove(client: Client, workspace: str, yes: bool) -> Result[WorkspaceInfo]:
 @click.argument("path", default=".")
 @api_command
 def files(client: Client, workspace: str, path: str) -> Result[list[FileEntry]]:
-    """List what is in PATH, the whole workspace when left out."""
+    """List the files in PATH (default: the whole workspace)."""
     where = f"/workspaces/{find_workspace(client, workspace)}/files"
     found = client.get(where, list[FileEntry], {"path": path})
     return Result(found, _files_table, empty="There are no files.")
@@ -104,7 +104,7 @@ def files(client: Client, workspace: str, path: str) -> Result[list[FileEntry]]:
 @click.argument("path")
 @api_command
 def cat(client: Client, workspace: str, path: str) -> Result[FileText]:
-    """Print the text of a file."""
+    """Print a text file."""
     found = client.get(f"/workspaces/{find_workspace(client, workspace)}/file", FileText, {"path": path})
     note = ""
     if found.is_binary or found.is_cut:
@@ -116,16 +116,16 @@ def cat(client: Client, workspace: str, path: str) -> Result[FileText]:
 @workspaces.command("search")
 @click.argument("workspace")
 @click.argument("pattern")
-@click.option("--glob", help="Only files like this: '*.py', 'src/**/*.ts'.")
-@click.option("--path", default=".", help="Only below this directory.")
+@click.option("--glob", help="Only files that match this glob: '*.py', 'src/**/*.ts'.")
+@click.option("--path", default=".", help="Only files in this directory.")
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many lines at most."
+    "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Maximum number of lines."
 )
 @json_option
 def search_files(
     workspace: str, pattern: str, glob: str | None, path: str, limit: int, as_json: bool
 ) -> None:
-    """Find lines that match PATTERN, a regular expression, whatever their case."""
+    """Find lines that match the regular expression PATTERN, ignoring case."""
     with connect() as client:
         where = f"/workspaces/{find_workspace(client, workspace)}/search"
         found = client.get(where, FoundLines, {"q": pattern, "glob": glob, "path": path, "limit": limit})

@@ -23,11 +23,11 @@ from forge.terminal.output import console, print_json
 @click.command()
 @click.argument("bot")
 @click.argument("message", required=False)
-@click.option("--session", metavar="ID", help="Go on with this conversation: its id or the beginning of it.")
-@click.option("--last", "which", flag_value="last", help="Go on with the latest conversation.")
-@click.option("--new", "which", flag_value="new", help="Begin a new conversation, as without any of these.")
+@click.option("--session", metavar="ID", help="Continue this conversation (id or id prefix).")
+@click.option("--last", "which", flag_value="last", help="Continue the latest conversation.")
+@click.option("--new", "which", flag_value="new", help="Start a new conversation. This is the default.")
 @json_option
-@click.option("--quiet", is_flag=True, help="Nothing but the answer: no model, cost and time.")
+@click.option("--quiet", is_flag=True, help="Print only the answer, without model, cost and time.")
 @click.pass_context
 def chat(
     ctx: click.Context,
@@ -38,10 +38,10 @@ def chat(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Talk to a BOT. With a MESSAGE, or when something is piped in: one question, its answer, the end.
+    """Chat with BOT. With a MESSAGE or piped input: ask once, print the answer and exit.
 
-    What is piped in follows the MESSAGE. Exit code 0 when there is an answer, 1 when it failed. Ctrl-C stops an
-    answer; what there is of it is kept.
+    Piped input is appended to the MESSAGE. Exit code 0: answered, 1: failed. Ctrl-C stops the answer; the part
+    written so far is kept.
     """
     if session is not None and which is not None:
         raise click.UsageError(f"--session and --{which} exclude each other.")

@@ -19,7 +19,7 @@ from forge.terminal.text import clean
 
 @click.group()
 def sessions() -> None:
-    """List, read, search, name, export and delete conversations with a bot."""
+    """List, read, search, rename, export and delete conversations with a bot."""
 
 
 @sessions.command("list")
@@ -27,7 +27,7 @@ def sessions() -> None:
 @limit_option
 @api_command
 def list_sessions(client: Client, bot: str, limit: int) -> Result[list[Session]]:
-    """List the conversations with a BOT, the latest first."""
+    """List conversations with BOT, latest first."""
     found = latest_sessions(client, find_bot(client, bot), limit)
     empty = f"There are no conversations. Begin one: forge chat {clean(bot)}"
     return Result(found, sessions_table, empty=empty)
@@ -38,7 +38,7 @@ def list_sessions(client: Client, bot: str, limit: int) -> Result[list[Session]]
 @click.argument("session")
 @json_option
 def show(bot: str, session: str, as_json: bool) -> None:
-    """Show what was said in a conversation: the branch that is shown elsewhere, too."""
+    """Show the messages of a conversation, on its current branch."""
     with connect() as client:
         found = find_bot(client, bot)
         chosen = find_session(client, found, session)
@@ -52,10 +52,12 @@ def show(bot: str, session: str, as_json: bool) -> None:
 @sessions.command()
 @click.argument("bot")
 @click.argument("text")
-@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="How many at most.")
+@click.option(
+    "--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Maximum number of results."
+)
 @api_command
 def search(client: Client, bot: str, text: str, limit: int) -> Result[list[SearchHit]]:
-    """Find messages that have all words of TEXT; the last word may be only begun."""
+    """Find messages that contain all words of TEXT; the last word may be a prefix."""
     path = f"/bots/{find_bot(client, bot).slug}/search"
     hits = client.get(path, list[SearchHit], {"q": text, "limit": limit})
     return Result(hits, hits_page, empty="Nothing was found.")
@@ -67,7 +69,7 @@ def search(client: Client, bot: str, text: str, limit: int) -> Result[list[Searc
 @click.argument("title")
 @api_command
 def rename(client: Client, bot: str, session: str, title: str) -> Result[Session]:
-    """Give a conversation a TITLE."""
+    """Change the title of a conversation."""
     chosen = find_session(client, find_bot(client, bot), session)
     named = client.patch(f"/sessions/{chosen.id}", Session, {"title": title})
     return Result(named, f"It is called {named.title}.")
@@ -76,10 +78,10 @@ def rename(client: Client, bot: str, session: str, title: str) -> Result[Session
 @sessions.command()
 @click.argument("bot")
 @click.argument("session")
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="A new file for it.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to this new file.")
 @json_option
 def export(bot: str, session: str, output: Path | None, as_json: bool) -> None:
-    """Print a conversation as Markdown, with --json as JSON; or save it."""
+    """Print a conversation as Markdown (with --json as JSON), or write it to a file."""
     with connect() as client:
         chosen = find_session(client, find_bot(client, bot), session)
         text = fetch_export(client, chosen.id, as_json=as_json)
@@ -96,7 +98,7 @@ def export(bot: str, session: str, output: Path | None, as_json: bool) -> None:
 @yes_option
 @api_command
 def delete(client: Client, bot: str, session: str, yes: bool) -> Result[Session]:
-    """Delete a conversation for good. What the bot has taken into its memory stays there."""
+    """Delete a conversation permanently. Facts the bot has already remembered are kept."""
     chosen = find_session(client, find_bot(client, bot), session)
     confirm(f"Delete {clean(chosen.title)!r} with {chosen.messages} messages for good?", yes=yes)
     deleted = client.delete(f"/sessions/{chosen.id}", Session)

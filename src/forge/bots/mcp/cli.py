@@ -13,24 +13,21 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--workspace", help="A workspace of the running server, by its name or the beginning of its id."
-)
+@click.option("--workspace", help="Workspace on the running server, by name or id prefix.")
 @click.option(
     "--dir",
     "directory",
     type=click.Path(path_type=Path),
-    help="Any directory of this machine; needs no server. The current one when nothing is given.",
+    help="Directory on this machine; needs no server. Default: the current directory.",
 )
 @click.option(
-    "--only", type=click.Choice(["files", "bots"]), help="Only the directory's tools, or only the bots."
+    "--only", type=click.Choice(["files", "bots"]), help="Serve only the directory's tools, or only the bots."
 )
-@click.option(
-    "--bot", "bots", multiple=True, metavar="SLUG", help="Only this bot. May be given several times."
-)
+@click.option("--bot", "bots", multiple=True, metavar="SLUG", help="Serve only this bot. Repeatable.")
 def mcp(workspace: str | None, directory: Path | None, only: str | None, bots: tuple[str, ...]) -> None:
-    """Serve a workspace's tools, and the bots of the running server, to Claude Code, Codex and other MCP clients,
-    over standard input and output."""
+    """Serve the tools of a workspace, and the bots of the running server, to MCP clients over standard input and
+    output.
+    """
     import asyncio
     from contextlib import ExitStack
 

@@ -52,22 +52,22 @@ def _memory_row(memory: Memory) -> Table:
 
 @click.group()
 def memories() -> None:
-    """See what a bot remembers; add to it, change it, let it forget."""
+    """List, add, change and delete a bot's memories."""
 
 
 @memories.command("list")
 @click.argument("bot")
-@click.option("--category", type=CATEGORIES, help="Only these.")
+@click.option("--category", type=CATEGORIES, help="Only this category.")
 @click.option(
     "--limit",
     type=click.IntRange(1, MAX_MEMORIES),
     default=50,
     show_default=True,
-    help="How many at most, newest first.",
+    help="Maximum number of memories, newest first.",
 )
 @api_command
 def list_memories(client: Client, bot: str, category: str | None, limit: int) -> Result[list[Memory]]:
-    """List what BOT remembers."""
+    """List the memories of BOT."""
     found = list(client.pages(_where(client, bot), Memory, limit, {"category": category}))
     return Result(found, _memories_table, empty="It remembers nothing of the kind.")
 
@@ -75,12 +75,12 @@ def list_memories(client: Client, bot: str, category: str | None, limit: int) ->
 @memories.command()
 @click.argument("bot")
 @click.argument("fact")
-@click.option("--category", type=CATEGORIES, default="fact", show_default=True, help="What kind it is.")
-@click.option("--importance", type=IMPORTANCE, default=3, show_default=True, help="1 to 5.")
-@click.option("--pin", is_flag=True, help="It goes along with every question.")
+@click.option("--category", type=CATEGORIES, default="fact", show_default=True, help="Category.")
+@click.option("--importance", type=IMPORTANCE, default=3, show_default=True, help="Importance, 1 to 5.")
+@click.option("--pin", is_flag=True, help="Include it with every question.")
 @api_command
 def add(client: Client, bot: str, fact: str, category: str, importance: int, pin: bool) -> Result[Memory]:
-    """Let BOT remember FACT."""
+    """Add FACT to the memories of BOT."""
     body = {"fact": fact, "category": category, "importance": importance, "is_pinned": pin}
     return Result(client.post(_where(client, bot), Memory, body), _memory_row)
 
@@ -88,12 +88,12 @@ def add(client: Client, bot: str, fact: str, category: str, importance: int, pin
 @memories.command()
 @click.argument("bot")
 @click.argument("memory")
-@click.option("--fact", help="What it says instead.")
-@click.option("--category", type=CATEGORIES, help="What kind it is.")
-@click.option("--importance", type=IMPORTANCE, help="1 to 5.")
+@click.option("--fact", help="New text of the memory.")
+@click.option("--category", type=CATEGORIES, help="Category.")
+@click.option("--importance", type=IMPORTANCE, help="Importance, 1 to 5.")
 @api_command
 def change(client: Client, bot: str, memory: str, **options: Any) -> Result[Memory]:
-    """Change a MEMORY, named by its id or the beginning of it."""
+    """Change a memory, given by its id or id prefix."""
     body = {name: value for name, value in options.items() if value is not None}
     if not body:
         raise click.UsageError("Say what to change: --fact, --category or --importance.")
@@ -105,7 +105,7 @@ def change(client: Client, bot: str, memory: str, **options: Any) -> Result[Memo
 @click.argument("memory")
 @api_command
 def pin(client: Client, bot: str, memory: str) -> Result[Memory]:
-    """Let a MEMORY go along with every question."""
+    """Include a memory with every question."""
     return _change(client, bot, memory, {"is_pinned": True})
 
 
@@ -114,18 +114,18 @@ def pin(client: Client, bot: str, memory: str) -> Result[Memory]:
 @click.argument("memory")
 @api_command
 def unpin(client: Client, bot: str, memory: str) -> Result[Memory]:
-    """Let a MEMORY go along only when it fits."""
+    """Include a memory only when it is relevant."""
     return _change(client, bot, memory, {"is_pinned": False})
 
 
 @memories.command()
 @click.argument("bot")
 @click.argument("memory", required=False)
-@click.option("--all", "every", is_flag=True, help="Everything it remembers.")
+@click.option("--all", "every", is_flag=True, help="Delete all memories.")
 @yes_option
 @api_command
 def forget(client: Client, bot: str, memory: str | None, every: bool, yes: bool) -> Result[Any]:
-    """Let BOT forget a MEMORY for good, or --all of them."""
+    """Delete a memory of BOT permanently, or --all of them."""
     if (memory is None) is not every:
         raise click.UsageError("Name a memory, or say --all.")
     if memory is not None:
@@ -139,10 +139,12 @@ def forget(client: Client, bot: str, memory: str | None, every: bool, yes: bool)
 @memories.command()
 @click.argument("bot")
 @click.argument("question")
-@click.option("--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="How many at most.")
+@click.option(
+    "--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Maximum number of results."
+)
 @json_option
 def recall(bot: str, question: str, limit: int, as_json: bool) -> None:
-    """Show what would go along with a QUESTION, best first."""
+    """Show the memories that would be included with QUESTION, best match first."""
     with connect() as client:
         found = client.get(f"{_where(client, bot)}/recall", list[Match], {"q": question, "limit": limit})
         way = client.get("/memories/way", RecallWay)

@@ -88,21 +88,21 @@ def _lines(row: DiffRow) -> list[Text]:
 
 
 FILE = click.Choice(list(FILES))
-MESSAGE = click.option("--message", default="", help="What changed and why, for the history.")
+MESSAGE = click.option("--message", default="", help="Describe the change, for the history.")
 
 
 @click.group()
 def files() -> None:
-    """Read and change the files of a bot: soul, identity, user, skills; with their history."""
+    """Read and change a bot's files (soul, identity, user, skills) and their history."""
 
 
 @files.command()
 @click.argument("bot")
 @click.argument("file", type=FILE)
-@click.option("--version", type=click.IntRange(min=1), help="As it was then, instead of as it is on disk.")
+@click.option("--version", type=click.IntRange(min=1), help="Print this version instead of the file on disk.")
 @json_option
 def show(bot: str, file: str, version: int | None, as_json: bool) -> None:
-    """Print a file; what is wrong with it goes to standard error."""
+    """Print a file. Problems in it are printed to standard error."""
     with connect() as client:
         where = _path(client, bot, FILES[file])
         if version:
@@ -125,7 +125,7 @@ def show(bot: str, file: str, version: int | None, as_json: bool) -> None:
 @MESSAGE
 @json_option
 def edit(bot: str, file: str, message: str, as_json: bool) -> None:
-    """Open a file in your editor, and save it when you close it."""
+    """Open a file in your editor and save it when the editor is closed."""
     with connect() as client:
         slug = find_bot(client, bot).slug
         where = _path(client, slug, FILES[file])
@@ -143,11 +143,13 @@ def edit(bot: str, file: str, message: str, as_json: bool) -> None:
 @click.argument("bot")
 @click.argument("file", type=FILE)
 @click.argument("source", metavar="PATH", default="-")
-@click.option("--base", help="Hash of what you edited: refused when the file is another by now.")
+@click.option(
+    "--base", help="Hash of the content you edited; the save is rejected if the file changed since."
+)
 @MESSAGE
 @json_option
 def save(bot: str, file: str, source: str, base: str | None, message: str, as_json: bool) -> None:
-    """Save what is in PATH, or comes on standard input, as a new version of a file."""
+    """Save PATH, or standard input, as a new version of a file."""
     content = read_source(source)
     with connect() as client:
         where = _path(client, bot, FILES[file])
@@ -163,7 +165,7 @@ def save(bot: str, file: str, source: str, base: str | None, message: str, as_js
 @json_option
 @click.pass_context
 def check(context: click.Context, bot: str, file: str | None, source: str | None, as_json: bool) -> None:
-    """Say what is wrong with a file, with all of them, or with what is in PATH (- for standard input)."""
+    """Validate one file, all files, or PATH (- for standard input)."""
     with connect() as client:
         if file and source:
             where = _path(client, bot, FILES[file])
@@ -197,7 +199,7 @@ def history(client: Client, bot: str, file: str, limit: int) -> Result[list[File
 @click.argument("right", type=click.IntRange(min=1), required=False)
 @api_command
 def diff(client: Client, bot: str, file: str, left: int | None, right: int | None) -> Result[FileDiff]:
-    """Compare version LEFT with version RIGHT, or with the file; the newest one when none is named."""
+    """Compare version LEFT (default: the newest) with version RIGHT (default: the file on disk)."""
     where = _path(client, bot, FILES[file])
     number = left or client.get(where, FileState).version
     return Result(client.get(f"{where}/diff", FileDiff, {"left": number, "right": right}), diff_text)
@@ -210,7 +212,7 @@ def diff(client: Client, bot: str, file: str, left: int | None, right: int | Non
 @MESSAGE
 @json_option
 def rollback(bot: str, file: str, version: int | None, message: str, as_json: bool) -> None:
-    """Make VERSION the newest again; the last one when none is named. What is in the file now is kept."""
+    """Restore VERSION (default: the previous one) as the newest version. The current content stays in the history."""
     with connect() as client:
         where = _path(client, bot, FILES[file])
         number = version or client.get(where, FileState).version
@@ -222,11 +224,11 @@ def rollback(bot: str, file: str, version: int | None, message: str, as_json: bo
 @files.command()
 @click.argument("bot")
 @click.argument("file", type=FILE)
-@click.option("--yes", is_flag=True, help="Do not show the difference and ask.")
+@click.option("--yes", is_flag=True, help="Accept without showing the difference.")
 @MESSAGE
 @json_option
 def accept(bot: str, file: str, yes: bool, message: str, as_json: bool) -> None:
-    """Take an edit that was made outside of Forge as the next version. Shows it and asks first."""
+    """Accept an edit made outside of Forge as a new version, after showing it."""
     with connect() as client:
         where = _path(client, bot, FILES[file])
         state = client.get(where, FileState)

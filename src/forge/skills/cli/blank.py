@@ -16,20 +16,23 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option(
-        "--blank", metavar="NAME", help="No interview: write a frame under this name, ready to run."
+        "--blank", metavar="NAME", help="Write a template with this name instead of starting an interview."
     ),
     click.option(
         "--kind",
         type=click.Choice([one.value for one in SkillKind]),
-        help="Of a blank one: instructions (as without it), a script, or a local program.",
+        help="Kind of the template: instructions (default), a script, or a local program.",
     ),
     click.option(
         "--language",
         type=click.Choice([Language.JS.value, Language.PY.value]),
-        help="Of a blank script or program: py, as without it, or js.",
+        help="Language of the template: py (default) or js.",
     ),
     click.option(
-        "--description", "told", metavar="TEXT", help="Of a blank one: what it does, and when to use it."
+        "--description",
+        "told",
+        metavar="TEXT",
+        help="Description of the template: what the skill does and when to use it.",
     ),
 )
 _OURS = ("kind", "language", "told")

@@ -37,24 +37,26 @@ class Attached:
 @click.command()
 @click.argument("name")
 @click.argument("bot")
-@click.option("--version", metavar="RANGE", help="Only such a version of it, as 1.2.3 or ^1.2.")
+@click.option("--version", metavar="RANGE", help="Version requirement, such as 1.2.3 or ^1.2.")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting the skill gets from this bot; without a value, none any more. Repeatable.",
+    help="Setting for the skill in this bot; an empty value removes it. Repeatable.",
 )
 @click.option(
-    "--only", metavar="CAPABILITY,…", help="Of what it was granted, only these for this bot; all for all."
+    "--only",
+    metavar="CAPABILITY,…",
+    help="Limit this bot to these granted capabilities; all removes the limit.",
 )
 @json_option
 def attach(
     name: str, bot: str, version: str | None, settings: tuple[str, ...], only: str | None, as_json: bool
 ) -> None:
-    """Give a skill to a bot, which uses it from its next answer on.
+    """Attach a skill to a bot.
 
-    For a bot that has it already, what is said of version, settings and capabilities is changed.
+    The bot can use it from its next answer on. If it is attached already, the given version, settings and capabilities are changed.
     """
     change = Attachment(version, read_settings(settings), None if only is None else read_capabilities(only))
     with connect() as client:
@@ -71,7 +73,7 @@ def attach(
 @click.argument("bot")
 @api_command
 def detach(client: Client, name: str, bot: str) -> Result[object]:
-    """Take a skill from a bot. It stays in the library."""
+    """Detach a skill from a bot. It stays in the library."""
     return Result(client.delete(_entry(name, bot), object), f"{bot} does not have {name} any more.")
 
 
@@ -80,7 +82,7 @@ def detach(client: Client, name: str, bot: str) -> Result[object]:
 @click.argument("bot")
 @api_command
 def enable(client: Client, name: str, bot: str) -> Result[object]:
-    """Let a bot use a skill again."""
+    """Enable a skill for a bot."""
     enabled = client.patch(_entry(name, bot), object, {"enabled": True})
     return Result(enabled, f"{bot} uses {name} from now on.")
 
@@ -90,7 +92,7 @@ def enable(client: Client, name: str, bot: str) -> Result[object]:
 @click.argument("bot")
 @api_command
 def disable(client: Client, name: str, bot: str) -> Result[object]:
-    """Let a bot not use a skill for now; its settings for it stay."""
+    """Disable a skill for a bot. Its settings are kept."""
     disabled = client.patch(_entry(name, bot), object, {"enabled": False})
     return Result(disabled, f"{bot} does not use {name} from now on.")
 

@@ -40,13 +40,13 @@ _MEANS = {
 @click.command()
 @click.argument("name")
 @click.argument("capabilities", nargs=-1, metavar="[CAPABILITY[=SCOPE]]...")
-@click.option("--yes", is_flag=True, help="Grant all it asks for.")
+@click.option("--yes", is_flag=True, help="Grant everything it requests.")
 @json_option
 def grant(name: str, capabilities: tuple[str, ...], yes: bool, as_json: bool) -> None:
-    """Let a skill do what it asks for.
+    """Grant capabilities to a skill.
 
-    Such as kv, http_get=api.example.com, read_file=/srv/data or get_secret=NAME. Without a scope as far as it asks. What was granted before stays, as long as the skill was not changed.
-    Without CAPABILITY each is asked about, when there is a terminal.
+    Such as kv, http_get=api.example.com, read_file=/srv/data or get_secret=NAME. Without a value, the capability is granted as requested. Earlier grants are kept unless the skill changed.
+    Without CAPABILITY, asks about each one in a terminal.
     """
     said = read_grants(capabilities)
     if not said and not yes and (as_json or not sys.stdin.isatty()):
@@ -68,7 +68,7 @@ def grant(name: str, capabilities: tuple[str, ...], yes: bool, as_json: bool) ->
 @click.argument("capability", type=click.Choice([one.value for one in Capability]))
 @api_command
 def revoke(client: Client, name: str, capability: str) -> Result[SkillDetail]:
-    """Take a capability from a skill. It counts from its next call on, of running invocations too."""
+    """Revoke a capability of a skill. Takes effect at the next call, also in running invocations."""
     return Result(client.delete(f"{skill_path(name)}/grants/{capability}", SkillDetail), skill_page)
 
 
@@ -78,9 +78,9 @@ def revoke(client: Client, name: str, capability: str) -> Result[SkillDetail]:
 @yes_option
 @api_command
 def trust(client: Client, name: str, tier: str, yes: bool) -> Result[SkillDetail]:
-    """Say how far a skill is trusted.
+    """Set the trust tier of a skill.
 
-    That is what it may take of memory and time, and whether a program runs at all.
+    The tier limits its memory and time, and decides whether programs may run.
     """
     wanted = Tier(tier)
     found = client.get(skill_path(name), SkillDetail)

@@ -149,7 +149,7 @@ grant_option = click.option(
     "grants",
     multiple=True,
     metavar="CAPABILITY[=SCOPE],…",
-    help="Grant these, if it asks for them, and nothing else. May be given several times.",
+    help="Grant only these capabilities, if requested. Repeatable.",
 )
 
 
@@ -168,21 +168,25 @@ class Wish:
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
-    "--skill", "names", multiple=True, metavar="NAME", help="Of several in it, this one. Repeatable."
+    "--skill",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Install only this skill of the source. Repeatable.",
 )
-@click.option("--all", "every", is_flag=True, help="All that are in it.")
+@click.option("--all", "every", is_flag=True, help="Install all skills of the source.")
 @grant_option
-@click.option("--yes", is_flag=True, help="Grant all they ask for, without a question.")
-@click.option("--force", is_flag=True, help="Replace what is in the library under the same name.")
+@click.option("--yes", is_flag=True, help="Grant all requested capabilities without asking.")
+@click.option("--force", is_flag=True, help="Replace skills of the same name in the library.")
 @click.option(
     "--tier",
     type=click.Choice([one.value for one in Tier]),
     default=Tier.UNTRUSTED.value,
     show_default=True,
-    help="How far they are trusted.",
+    help="Trust tier of the skills.",
 )
 @click.option(
-    "--attach", "bots", multiple=True, metavar="BOT", help="Give them to this bot, too. Repeatable."
+    "--attach", "bots", multiple=True, metavar="BOT", help="Also attach them to this bot. Repeatable."
 )
 @json_option
 @click.pass_context
@@ -193,7 +197,7 @@ def install(
 
     Such as ./my-skill, pack.zip, https://host/o/r.git@v1#skills/pdf or acme:pdf.
 
-    In a terminal each capability is explained and asked about. Without one nothing is granted but by --grant or --yes.
+    In a terminal, each requested capability is explained and confirmed. Otherwise only --grant and --yes grant capabilities.
     """
     consent = _consent(given["grants"], yes=given["yes"], as_json=as_json)
     wish = Wish(consent, Tier(given["tier"]), given["force"])
@@ -217,10 +221,10 @@ def install(
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "every", is_flag=True, help="All that can be fetched again.")
+@click.option("--all", "every", is_flag=True, help="Update all skills that have a source.")
 @grant_option
-@click.option("--yes", is_flag=True, help="Grant all they ask for, without a question.")
-@click.option("--keep", is_flag=True, help="Grant again what is granted now, and nothing else.")
+@click.option("--yes", is_flag=True, help="Grant all requested capabilities without asking.")
+@click.option("--keep", is_flag=True, help="Grant the current capabilities again, and no others.")
 @json_option
 @click.pass_context
 def update(
@@ -232,9 +236,9 @@ def update(
     keep: bool,
     as_json: bool,
 ) -> None:
-    """Fetch skills again, show what is different, replace them.
+    """Update skills from their sources, after showing the changes.
 
-    They are fetched from where they came from. What was granted was granted to the old one: it is asked about again. The tier stays.
+    Grants of the old version do not apply to the new one and are confirmed again. The tier is kept.
     """
     if bool(names) == every:
         raise click.UsageError("Say which skills, or --all.")

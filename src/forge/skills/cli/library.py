@@ -27,22 +27,24 @@ from forge.terminal.text import clean
 
 @click.group()
 def skill() -> None:
-    """Get skills, decide what they may do, run and test them, give them to bots."""
+    """Install skills, grant capabilities, run and test skills, attach them to bots."""
 
 
 @skill.command("list")
 @click.argument("words", nargs=-1)
-@click.option("--kind", type=click.Choice([one.value for one in SkillKind]), help="Only these.")
-@click.option("--tier", type=click.Choice([one.value for one in Tier]), help="Only those trusted so far.")
-@click.option("--state", type=click.Choice([one.value for one in SkillState]), help="Only those in it.")
+@click.option("--kind", type=click.Choice([one.value for one in SkillKind]), help="Only this kind.")
+@click.option("--tier", type=click.Choice([one.value for one in Tier]), help="Only this trust tier.")
+@click.option("--state", type=click.Choice([one.value for one in SkillState]), help="Only this state.")
 @click.option(
-    "--capability", type=click.Choice([one.value for one in Capability]), help="Only those that ask for it."
+    "--capability",
+    type=click.Choice([one.value for one in Capability]),
+    help="Only skills that request this capability.",
 )
 @api_command
 def list_skills(client: Client, words: tuple[str, ...], **filters: str | None) -> Result[list[SkillCard]]:
-    """List the library.
+    """List the skills in the library.
 
-    All, or those with WORDS in the name, description or categories.
+    With WORDS, only those that match in name, description or categories.
     """
     found = client.get("/skills", list[SkillCard], {"q": " ".join(words) or None, **filters})
     return Result(found, skills_table, empty="There are no such skills. All there are: forge skill list")
@@ -52,22 +54,22 @@ def list_skills(client: Client, words: tuple[str, ...], **filters: str | None) -
 @click.argument("name")
 @api_command
 def inspect(client: Client, name: str) -> Result[SkillDetail]:
-    """Show all there is to know about a skill.
+    """Show the details of a skill.
 
-    What it asks for and what of that is granted, what it needs, its files.
+    Includes requested and granted capabilities, dependencies and files.
     """
     return Result(client.get(skill_path(name), SkillDetail), skill_page)
 
 
 @skill.command()
 @click.argument("name")
-@click.option("--force", is_flag=True, help="Even though bots or other skills need it.")
+@click.option("--force", is_flag=True, help="Remove it even if bots or other skills depend on it.")
 @yes_option
 @api_command
 def remove(client: Client, name: str, force: bool, yes: bool) -> Result[SkillCard]:
-    """Remove a skill for good.
+    """Remove a skill permanently.
 
-    With what it was granted and what it kept. The log of its runs stays.
+    Its grants and stored data are removed. The log of its runs is kept.
     """
     found = client.get(skill_path(name), SkillDetail)
     confirm(f"Remove {clean(found.name)}?", yes=yes)
@@ -77,9 +79,11 @@ def remove(client: Client, name: str, force: bool, yes: bool) -> Result[SkillCar
 
 @skill.command()
 @click.argument("name")
-@click.option("--output", metavar="FILE", help="Write it here instead of NAME.zip; - for standard output.")
+@click.option(
+    "--output", metavar="FILE", help="Write to this file instead of NAME.zip; - for standard output."
+)
 def export(name: str, output: str | None) -> None:
-    """Write a skill as a zip that any client of the standard takes."""
+    """Export a skill as a zip file (Agent Skills standard)."""
     with connect() as client:
         data = client.get_bytes(f"{skill_path(name)}/export")
     if output == "-":
@@ -100,9 +104,9 @@ def export(name: str, output: str | None) -> None:
 @click.argument("file", default=SKILL_MD)
 @json_option
 def edit(name: str, file: str, as_json: bool) -> None:
-    """Open FILE of a skill in $EDITOR, SKILL.md unless named.
+    """Open a FILE of a skill in $EDITOR (default: SKILL.md).
 
-    What was granted does not count for what it is then.
+    A changed skill has to be granted its capabilities again.
     """
     with connect() as client:
         found = client.get(skill_path(name), SkillDetail)

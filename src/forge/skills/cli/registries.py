@@ -19,9 +19,9 @@ REGISTRIES = "/skill-registries"
 @click.argument("words", nargs=-1)
 @api_command
 def search(client: Client, words: tuple[str, ...]) -> Result[list[RegistryEntry]]:
-    """Search the registries; without WORDS, list all they have.
+    """Search the registries. Without WORDS, list all their skills.
 
-    Install what is found: forge skill install REGISTRY:NAME.
+    Install a result with: forge skill install REGISTRY:NAME.
     """
     found = client.get(f"{REGISTRIES}/search", list[RegistryEntry], {"q": " ".join(words)})
     empty = "No registry has such a skill. List the registries: forge skill registry list"
@@ -30,7 +30,7 @@ def search(client: Client, words: tuple[str, ...]) -> Result[list[RegistryEntry]
 
 @click.group()
 def registry() -> None:
-    """Keep the registries skills are found in."""
+    """Manage skill registries."""
 
 
 @registry.command()
@@ -38,7 +38,7 @@ def registry() -> None:
 @click.argument("url")
 @api_command
 def add(client: Client, name: str, url: str) -> Result[Registry]:
-    """Add the index at URL under a name of your own. It is fetched at once."""
+    """Add the registry at URL as NAME, and fetch its index."""
     if not is_skill_name(name):
         raise Invalid(
             f"A registry cannot be called {name!r}.",
@@ -52,7 +52,7 @@ def add(client: Client, name: str, url: str) -> Result[Registry]:
 @registry.command("list")
 @api_command
 def list_registries(client: Client) -> Result[list[Registry]]:
-    """List the registries, and how old what is known of them is."""
+    """List registries and when their indexes were fetched."""
     found = client.get(REGISTRIES, list[Registry])
     empty = "There are no registries. Add one: forge skill registry add NAME URL"
     return Result(found, registries_table, empty=empty)
@@ -62,7 +62,7 @@ def list_registries(client: Client) -> Result[list[Registry]]:
 @click.argument("name")
 @api_command
 def remove(client: Client, name: str) -> Result[Registry]:
-    """Forget a registry. Skills that came from it stay."""
+    """Remove a registry. Installed skills are kept."""
     found = _find(client, name)
     client.drop(f"{REGISTRIES}/{found.name}")
     return Result(found, f"Removed {found.name}.")
@@ -73,9 +73,9 @@ def remove(client: Client, name: str) -> Result[Registry]:
 @json_option
 @click.pass_context
 def refresh(ctx: click.Context, name: str | None, as_json: bool) -> None:
-    """Fetch the index of a registry again, or of all.
+    """Fetch the index of one registry, or of all.
 
-    Exits with 1 when one could not be fetched; what is known of it is used on.
+    Exit code 1 if a registry could not be fetched; its previous index stays in use.
     """
     with connect() as client, working("Fetching…"):
         wanted = [_find(client, name)] if name else client.get(REGISTRIES, list[Registry])

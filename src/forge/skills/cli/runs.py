@@ -24,15 +24,15 @@ _TOO_MUCH = (RunEnd.FUEL, RunEnd.MEMORY, RunEnd.TIME)
 @click.command()
 @click.argument("name")
 @click.option(
-    "--input", "given", default="{}", metavar="JSON", help="What it gets: JSON, @FILE, or - for a pipe."
+    "--input", "given", default="{}", metavar="JSON", help="Input: JSON, @FILE, or - for standard input."
 )
-@click.option("--as", "bot", metavar="BOT", help="As this bot would: with its settings, memories and limits.")
+@click.option("--as", "bot", metavar="BOT", help="Run as this bot, with its settings, memories and limits.")
 @json_option
 @click.pass_context
 def run(ctx: click.Context, name: str, given: str, bot: str | None, as_json: bool) -> None:
-    """Run a skill and print what it gives.
+    """Run a skill and print its output.
 
-    Exits with 0 only when it came to its end; logs go to standard error.
+    Exit code 0 only if it succeeded. Logs are printed to standard error.
     """
     wish = RunWish.model_construct(input=read_object(given, "--input"), bot=bot, purpose="cli")
     with connect() as client, working("Running…"):
@@ -52,12 +52,14 @@ def run(ctx: click.Context, name: str, given: str, bot: str | None, as_json: boo
 @click.command()
 @click.argument("name")
 @click.option(
-    "--triggers", is_flag=True, help="Also ask the configured model whether it would pick it; costs a little."
+    "--triggers",
+    is_flag=True,
+    help="Also ask the configured model whether it would select the skill; costs a little.",
 )
 @json_option
 @click.pass_context
 def test(ctx: click.Context, name: str, triggers: bool, as_json: bool) -> None:
-    """Run a skill's own tests, each afresh. Exits with 1 when one of them fails, or could not be tried."""
+    """Run the tests of a skill, each in a fresh instance. Exit code 1 if a test fails or cannot be run."""
     with connect() as client, working("Testing…"):
         report = client.post(
             f"{skill_path(name)}/test", SkillTestReport, {"triggers": triggers}, within_s=RUN_S
@@ -72,13 +74,13 @@ def test(ctx: click.Context, name: str, triggers: bool, as_json: bool) -> None:
 @click.command()
 @click.argument("name")
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many at most."
+    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Maximum number of results."
 )
 @api_command
 def runs(client: Client, name: str, limit: int) -> Result[list[SkillRun]]:
-    """List the runs of a skill, the latest first.
+    """List the runs of a skill, latest first.
 
-    How they ended, what they used, what they took.
+    Shows result, duration, memory and used capabilities.
     """
     found = list(client.pages(f"{skill_path(name)}/runs", SkillRun, limit))
     if not found:  # a removed skill keeps its runs; one that never existed has none

@@ -24,9 +24,9 @@ from forge.terminal.text import clean
 @json_option
 @click.pass_context
 def validate(ctx: click.Context, what: str, as_json: bool) -> None:
-    """Say what is wrong with a skill.
+    """Validate a skill.
 
-    It is a folder or zip here, a SKILL.md, or one of the library. Exits with 2 when it is none.
+    A folder, zip file or SKILL.md, or the name of a skill in the library. Exit code 2 if it is not valid.
     """
     with connect() as client:
         found = _look(client, what)

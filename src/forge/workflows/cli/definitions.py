@@ -37,17 +37,17 @@ from forge.workflows.starter_templates import WorkflowTemplate
 
 @click.group()
 def workflow() -> None:
-    """Chain bots, skills, code and requests; start, watch and steer their runs."""
+    """Create, run and watch workflows of bots, skills, code and requests."""
 
 
 @workflow.command("list")
 @click.argument("words", nargs=-1)
-@click.option("--bot", metavar="SLUG", help="Only those of this bot.")
+@click.option("--bot", metavar="SLUG", help="Only workflows of this bot.")
 @api_command
 def list_workflows(client: Client, words: tuple[str, ...], bot: str | None) -> Result[list[WorkflowCard]]:
-    """List workflows with their last runs, the newest last.
+    """List workflows with their latest runs.
 
-    All, or those with WORDS in the name or description.
+    With WORDS, only those that match in name or description.
     """
     found = client.get("/workflows", list[WorkflowCard], {"q": " ".join(words) or None, "owner": bot})
     empty = "There are no such workflows. Some to begin with: forge workflow templates"
@@ -56,10 +56,10 @@ def list_workflows(client: Client, words: tuple[str, ...], bot: str | None) -> R
 
 @workflow.command()
 @click.argument("name")
-@click.option("--yaml", "as_yaml", is_flag=True, help="Print its definition instead, as it was written.")
+@click.option("--yaml", "as_yaml", is_flag=True, help="Print the definition as it was written.")
 @json_option
 def show(name: str, as_yaml: bool, as_json: bool) -> None:
-    """Show a workflow: what starts it, its inputs, its steps."""
+    """Show the triggers, inputs and steps of a workflow."""
     if as_yaml and as_json:
         raise click.UsageError("Choose one of --yaml and --json.")
     with connect() as client:
@@ -74,7 +74,7 @@ def show(name: str, as_yaml: bool, as_json: bool) -> None:
 @click.argument("name")
 @api_command
 def enable(client: Client, name: str) -> Result[WorkflowDetail]:
-    """Let its triggers start a workflow again."""
+    """Enable the triggers of a workflow."""
     return _switch(client, name, is_enabled=True)
 
 
@@ -82,7 +82,7 @@ def enable(client: Client, name: str) -> Result[WorkflowDetail]:
 @click.argument("name")
 @api_command
 def disable(client: Client, name: str) -> Result[WorkflowDetail]:
-    """Let nothing but a person start a workflow for now."""
+    """Disable the triggers of a workflow. It can still be started manually."""
     return _switch(client, name, is_enabled=False)
 
 
@@ -96,9 +96,9 @@ def _switch(client: Client, name: str, *, is_enabled: bool) -> Result[WorkflowDe
 @click.argument("name")
 @yes_option
 def delete(name: str, yes: bool) -> None:
-    """Delete a workflow with its triggers.
+    """Delete a workflow and its triggers.
 
-    What runs is cancelled; what ran can still be looked at.
+    Active runs are cancelled; finished runs can still be viewed.
     """
     with connect() as client:
         found = find_workflow(client, name)
@@ -111,22 +111,22 @@ def delete(name: str, yes: bool) -> None:
 @click.argument("name")
 @api_command
 def versions(client: Client, name: str) -> Result[list[WorkflowVersion]]:
-    """List all that was ever saved of a workflow, the newest first."""
+    """List the saved versions of a workflow, newest first."""
     path = workflow_path(find_workflow(client, name).id)
     return Result(client.get(f"{path}/versions", list[WorkflowVersion]), versions_table)
 
 
 @workflow.command()
 @click.argument("name")
-@click.option("-o", "--output", metavar="FILE", help="Write it here instead of printing it.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
 @click.option(
-    "--number", type=click.IntRange(min=1), help="As it was saved then; forge workflow versions NAME."
+    "--number", type=click.IntRange(min=1), help="Export this version; see forge workflow versions NAME."
 )
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def export(name: str, output: str | None, number: int | None, force: bool) -> None:
-    """Print the definition of a workflow as YAML.
+    """Export the definition of a workflow as YAML.
 
-    Comments included; forge workflow create takes it, here or elsewhere.
+    Comments are kept. Import it with forge workflow create.
     """
     with connect() as client:
         found = find_workflow(client, name)
@@ -146,13 +146,13 @@ def export(name: str, output: str | None, number: int | None, force: bool) -> No
 
 @workflow.command()
 @click.argument("file")
-@click.option("--bot", metavar="SLUG", help="Whose it is, instead of what the file says.")
-@click.option("--update", is_flag=True, help="Replace the workflow of that name, if there is one.")
+@click.option("--bot", metavar="SLUG", help="Bot that owns the workflow, instead of the one in the file.")
+@click.option("--update", is_flag=True, help="Replace the workflow of the same name, if it exists.")
 @json_option
 def create(file: str, bot: str | None, update: bool, as_json: bool) -> None:
-    """Make a workflow from a file.
+    """Create a workflow from a file.
 
-    FILE is YAML or JSON, - for standard input. Its triggers are live at once. With --update the same command may be given again and again.
+    FILE is YAML or JSON, - for standard input. Its triggers are enabled immediately. With --update, an existing workflow is replaced.
     """
     source = read_source(file)
     with connect() as client:
@@ -178,9 +178,9 @@ def create(file: str, bot: str | None, update: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def validate(ctx: click.Context, file: str, as_json: bool) -> None:
-    """Say what is wrong with a definition, and where.
+    """Validate a definition and show the line of each problem.
 
-    FILE is YAML or JSON, - for standard input. Nothing is saved. Exits with 1 when it is no workflow.
+    FILE is YAML or JSON, - for standard input. Nothing is saved. Exit code 1 if the definition is not valid.
     """
     source = read_source(file)
     with connect() as client:
@@ -200,7 +200,7 @@ def validate(ctx: click.Context, file: str, as_json: bool) -> None:
 def edit(name: str, as_json: bool) -> None:
     """Open the definition of a workflow in $EDITOR.
 
-    Runs under way keep the one they were started with.
+    Active runs keep the version they were started with.
     """
     with connect() as client:
         found = find_workflow(client, name)
@@ -225,9 +225,9 @@ def edit(name: str, as_json: bool) -> None:
 @click.argument("template", required=False)
 @json_option
 def templates(template: str | None, as_json: bool) -> None:
-    """List workflows to begin with, or print one.
+    """List workflow templates, or print one.
 
-    Such as: forge workflow templates NAME > my.yaml
+    For example: forge workflow templates NAME > my.yaml
     """
     with connect() as client:
         found = client.get("/workflows/templates", list[WorkflowTemplate])
@@ -245,7 +245,7 @@ def templates(template: str | None, as_json: bool) -> None:
 
 @workflow.command()
 def schema() -> None:
-    """Print the JSON Schema of definitions, for editors."""
+    """Print the JSON Schema of workflow definitions, for editors."""
     with connect() as client:
         print_json(client.get("/workflows/schema", dict[str, Any]))
 

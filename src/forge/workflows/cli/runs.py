@@ -36,16 +36,12 @@ from forge.workflows.models import (
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _WATCHING = (
-    click.option("--wait", is_flag=True, help="Wait for its end and print what it gives."),
-    click.option("-f", "--follow", is_flag=True, help="Tell what happens until its end."),
+    click.option("--wait", is_flag=True, help="Wait for the result and print it."),
+    click.option("-f", "--follow", is_flag=True, help="Follow the run until it ends."),
 )
 _GIVEN = (
-    click.option(
-        "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; may be given several times."
-    ),
-    click.option(
-        "--payload", metavar="JSON", help="All of what it starts with: JSON, @FILE, or - for a pipe."
-    ),
+    click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="Input value. Repeatable."),
+    click.option("--payload", metavar="JSON", help="Complete input: JSON, @FILE, or - for standard input."),
 )
 
 
@@ -65,9 +61,9 @@ def given_options(command: Command) -> Command:
 @click.argument("name")
 @given_options
 @watching_options
-@click.option("--dry-run", is_flag=True, help="Only say what would happen; nothing is done.")
+@click.option("--dry-run", is_flag=True, help="Show what would happen without doing it.")
 @click.option(
-    "--sample", "samples", multiple=True, metavar="STEP=JSON", help="What a step gives in a dry run."
+    "--sample", "samples", multiple=True, metavar="STEP=JSON", help="Output of a step in the dry run."
 )
 @json_option
 @click.pass_context
@@ -82,8 +78,8 @@ def trigger(
 ) -> None:
     """Start a workflow.
 
-    Answers at once, or at its end with --wait or --follow: exit code 0 when it completed, 1 when it failed or
-    was cancelled. Ctrl-C stops watching only.
+    Returns immediately, or when the run ends with --wait or --follow. Exit code 0: completed, 1: failed or
+    cancelled. Ctrl-C stops watching, not the run.
     """
     _check_options(**how)
     if samples and not how["dry_run"]:
@@ -105,9 +101,9 @@ def trigger(
 @json_option
 @click.pass_context
 def retry(ctx: click.Context, run: str, as_json: bool, **how: bool) -> None:
-    """Go on from where a run failed, as a new run.
+    """Continue a failed run from the failed step, as a new run.
 
-    What was completed is kept and not done again.
+    Completed steps are not repeated.
     """
     _check_options(**how)
     with connect() as client:
@@ -118,7 +114,9 @@ def retry(ctx: click.Context, run: str, as_json: bool, **how: bool) -> None:
 @click.command()
 @click.argument("run")
 @given_options
-@click.option("--latest", is_flag=True, help="With the newest version of the workflow, not the one it had.")
+@click.option(
+    "--latest", is_flag=True, help="Use the newest version of the workflow instead of the one of the run."
+)
 @watching_options
 @json_option
 @click.pass_context
@@ -131,9 +129,9 @@ def rerun(
     as_json: bool,
     **how: bool,
 ) -> None:
-    """Run the same again from the beginning, as a new run.
+    """Start a run again from the beginning, as a new run.
 
-    With what it was started with; --input changes single inputs, --payload all of it.
+    Uses the same input; --input changes single inputs, --payload replaces all of them.
     """
     _check_options(**how)
     with connect() as client:
@@ -222,7 +220,7 @@ def _wait(ctx: click.Context, client: Client, run_id: str, *, as_json: bool) -> 
 @limit_option
 @api_command
 def runs(client: Client, name: str | None, limit: int) -> Result[list[WorkflowRun]]:
-    """List runs, newest first: of the workflow NAME, or of all."""
+    """List runs of one workflow or of all, newest first."""
     path = f"{workflow_path(find_workflow(client, name).id)}/runs" if name else "/workflow-runs"
     found = list(client.pages(path, WorkflowRun, limit))
     return Result(found, runs_table, empty="Nothing was run yet. Start one: forge workflow trigger NAME")
@@ -230,12 +228,12 @@ def runs(client: Client, name: str | None, limit: int) -> Result[list[WorkflowRu
 
 @click.command()
 @click.argument("run")
-@click.option("--step", metavar="KEY", help="All about one step: what went in, what came out, attempts, log.")
+@click.option("--step", metavar="KEY", help="Show the input, output, attempts and log of this step.")
 @api_command
 def status(client: Client, run: str, step: str | None) -> Result[Any]:
-    """Show how a run stands, step by step.
+    """Show the steps of a run and their state.
 
-    RUN is an id, its beginning, or the name of a workflow: its newest run.
+    RUN is an id, an id prefix, or the name of a workflow (its newest run).
     """
     path = run_path(find_workflow_run(client, run))
     if step is not None:
@@ -246,14 +244,14 @@ def status(client: Client, run: str, step: str | None) -> Result[Any]:
 
 @click.command()
 @click.argument("run")
-@click.option("-f", "--follow", "following", is_flag=True, help="Go on until it ends.")
+@click.option("-f", "--follow", "following", is_flag=True, help="Follow until the run ends.")
 @json_option
 @click.pass_context
 def logs(ctx: click.Context, run: str, following: bool, as_json: bool) -> None:
-    """Tell what happened in a run, line by line.
+    """Print the log of a run.
 
-    Its steps, what they wrote down, how it ended. RUN is an id, its beginning, or the name of a workflow: its newest run. Exits with 1 when it failed or was
-    cancelled. With --json every event is printed as a line.
+    Shows its steps, their log lines and the result. RUN is an id, an id prefix, or the name of a workflow (its newest run). Exit code 1 if the run failed or was
+    cancelled. With --json, print each event as a line.
     """
     with connect() as client:
         run_id = find_workflow_run(client, run)
@@ -262,8 +260,10 @@ def logs(ctx: click.Context, run: str, following: bool, as_json: bool) -> None:
     ctx.exit(1 if state.status in (RunStatus.FAILED, RunStatus.CANCELLED) else 0)
 
 
-STEP = click.option("--step", metavar="KEY", help="Which step, when several of the run wait.")
-COMMENT = click.option("--comment", default="", help="Words that go with it; steps can use them.")
+STEP = click.option("--step", metavar="KEY", help="Step to answer, if several are waiting.")
+COMMENT = click.option(
+    "--comment", default="", help="Comment that is stored with the answer; steps can use it."
+)
 
 
 @click.command()
@@ -272,9 +272,9 @@ COMMENT = click.option("--comment", default="", help="Words that go with it; ste
 @COMMENT
 @api_command
 def approve(client: Client, run: str, step: str | None, comment: str) -> Result[WorkflowRunDetail]:
-    """Say yes to what a run waits for.
+    """Approve the pending step of a run.
 
-    RUN is an id, its beginning, or the name of a workflow: its newest run.
+    RUN is an id, an id prefix, or the name of a workflow (its newest run).
     """
     return _decide(client, run, "approve", "Approved", step, comment)
 
@@ -285,9 +285,9 @@ def approve(client: Client, run: str, step: str | None, comment: str) -> Result[
 @COMMENT
 @api_command
 def reject(client: Client, run: str, step: str | None, comment: str) -> Result[WorkflowRunDetail]:
-    """Say no to what a run waits for.
+    """Reject the pending step of a run.
 
-    What that means says the workflow: by default, what depends on the step is skipped.
+    The workflow defines the effect; by default, dependent steps are skipped.
     """
     return _decide(client, run, "reject", "Rejected", step, comment)
 
@@ -307,7 +307,7 @@ def _decide(
 @click.argument("run")
 @api_command
 def cancel(client: Client, run: str) -> Result[WorkflowRunDetail]:
-    """Stop a run and everything it started."""
+    """Cancel a run and everything it started."""
     run_id = find_workflow_run(client, run)
     cancelled = client.post(f"{run_path(run_id)}/cancel", WorkflowRunDetail)
     return Result(cancelled, f"Cancelled {run_id}.")
