@@ -1,4 +1,4 @@
-"""The lines of the results that README shows: `make bench` writes them there, so that they are those that were measured."""
+"""Write selected benchmark results into the README, so that it always quotes measured numbers."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,9 +7,9 @@ from benchmarks.report import Result, number, rows
 
 BEGIN = "<!-- written by make bench -->\n"
 END = "<!-- end of what make bench wrote -->\n"
-HEAD = ("", "ours", "beside", "its", "ratio")
+HEAD = ("", "Forge", "compared with", "result", "ratio")
 QUOTED = {
-    ("runs", "CPU of a step on sqlite", "DBOS alone"): "CPU of a step of a run, journal and events included",
+    ("runs", "CPU of a step on sqlite", "DBOS alone"): "CPU per step of a run, including journal and events",
     ("workflows", "chain of 10 on sqlite", "DBOS alone"): "a workflow of ten steps",
     ("workflows", "chain of 10 on sqlite", "LangGraph, sync checkpoints"): "a workflow of ten steps",
     ("workflows", "chain of 10 on sqlite", "Prefect"): "a workflow of ten steps",
@@ -18,33 +18,33 @@ QUOTED = {
         "fanout",
         "500 clients, p50, on sqlite",
         "bare uvicorn broadcast",
-    ): "an event reaches 500 live clients, p50",
+    ): "delivery of an event to 500 live clients, p50",
     (
         "chats",
         "50 chats at once, first word, p50",
         "the scripted model asked directly",
-    ): "the first word of an answer, 50 chats at once, p50",
+    ): "time to the first word of an answer, 50 chats at once, p50",
     (
         "interviews",
         "a turn without a model, p95",
         "the goal",
-    ): "the next question of an interview without a model, p95",
+    ): "time to the next question of an interview without a model, p95",
     (
         "skills",
         "JavaScript, one call in a fresh instance, p50",
         "process",
-    ): "a script of a skill in a fresh instance",
-    ("sandbox", "python -c pass, bubblewrap", "bare"): "`python -c pass`, locked in",
+    ): "a skill script in a fresh instance",
+    ("sandbox", "python -c pass, bubblewrap", "bare"): "`python -c pass` in the sandbox",
     (
         "tokens",
         "input of a 40-turn build, at claude-opus-4-6's prices",
         "sending all of it again",
-    ): "what the input of a 40-turn build is billed as",
-    ("startup", "forge serve, second start", "importing its libraries"): "`forge serve` until it answers",
+    ): "billed input of a 40-turn build",
+    ("startup", "forge serve, second start", "importing its libraries"): "start of `forge serve`",
     ("memory", "memory, idle", "FastAPI + DBOS alone"): "memory, idle",
     ("memory", "CPU, 1000 runs waiting", "FastAPI + DBOS alone"): "CPU, 1,000 runs waiting",
 }
-"""By benchmark, what and beside what: how README says it."""
+"""The title of each quoted result in the README, by benchmark, measurement and what it is compared with."""
 
 
 def quote(readme: Path, results: Iterable[Result]) -> None:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from benchmarks.bench import Bench
 from benchmarks.recall_set import FACTS, UNANSWERED
 from benchmarks.report import Result, compare, missing
-from forge.bots.memory.embedder import Embedder, find_embedder
+from forge.bots.memory.embedder import MiniLm, find_embedder
 from forge.bots.memory.extraction import ExtractedFact
 from forge.bots.memory.models import MemoryCategory
 from forge.bots.memory.service import Memories
@@ -64,7 +64,7 @@ class Recalled:
         return sum(len(self.found[question]) for question in UNANSWERED) / len(UNANSWERED)
 
 
-async def _recall(url: str, embedder: Embedder | None) -> Recalled:
+async def _recall(url: str, embedder: MiniLm | None) -> Recalled:
     store = Store(url)
     await migrate(store)
     memories = Memories(store, EventLog(store, Metrics(version="bench")), embedder)

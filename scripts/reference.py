@@ -19,7 +19,8 @@ from forge import errors
 from forge.api.events import EVENT_TYPES
 from forge.audits.secrets.assignments import GENERIC
 from forge.audits.secrets.models import Rank
-from forge.audits.secrets.rules import RULES, VENDORS
+from forge.audits.secrets.rules import RULES
+from forge.audits.secrets.rules.vendors import VENDORS
 from forge.audits.secrets.scanner import KUBERNETES, PRIVATE_KEY
 from forge.cli import forge as forge_command
 from forge.config import DEFAULT_DATA_DIR, Settings, setting_name
@@ -129,8 +130,8 @@ def _command(command: click.Command, name: str, parent: click.Context) -> Iterat
     level = context.command_path.count(" ") + 2
     yield f"{'#' * level} `{context.command_path}`\n"
     yield f"{cleandoc(command.help or '')}\n"
-    if default := getattr(command, "unnamed", None):  # runs if no subcommand is given
-        yield from _usage(default, default.context_class(default, info_name="", parent=context))
+    if default := getattr(command, "default_command", None):  # runs if no subcommand is given
+        yield from _usage(default, click.Context(default, info_name=name, parent=parent))
     if not isinstance(command, click.Group):
         yield from _usage(command, context)
         return

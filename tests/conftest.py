@@ -36,12 +36,12 @@ pytest_plugins = ["tests.support.selection"]
 
 def pytest_configure() -> None:
     os.umask(0o022)  # tests check file permissions, starting from the usual default
-    # A background job inherits SIGINT as ignored, and so would every command that a test interrupts.
+    # A background job ignores SIGINT, and commands that tests interrupt would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return three workers per processor: tests wait for servers, browsers and processes most of the time."""
+    """Return three workers per processor, because tests mostly wait for servers, browsers and processes."""
     return (os.cpu_count() or 1) * 3
 
 
@@ -87,7 +87,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with all its tables, to copy: much quicker than migrating one for each test."""
+    """A migrated database to copy, which is much faster than a migration per test."""
     path = tmp_path_factory.mktemp("template") / "forge.db"
     asyncio.run(prepare(f"sqlite:///{path}"))
     return path
@@ -101,7 +101,7 @@ def postgres_template(postgres: Postgres) -> str:
 
 
 async def prepare(url: str) -> None:
-    """Make the tables, those of the run engine too."""
+    """Create all tables, including those of the run engine."""
     store = Store(url)
     await migrate(store)
     async with open_engine(store):
@@ -111,7 +111,7 @@ async def prepare(url: str) -> None:
 
 @pytest.fixture
 def new_database(request: pytest.FixtureRequest) -> NewDatabase:
-    """Gives the URL of a database of that kind with empty tables; SQLite keeps it in a folder."""
+    """Create databases of a kind with empty tables and return their URLs; SQLite databases are in the folder."""
 
     def make(kind: str, folder: Path) -> str:
         if kind == "postgresql":
@@ -126,7 +126,7 @@ def new_database(request: pytest.FixtureRequest) -> NewDatabase:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path, new_database: NewDatabase) -> str:
-    """The database of a Forge whose data directory is `tmp_path / "data"`."""
+    """The database for the data directory `tmp_path / "data"`."""
     return new_database(request.param, tmp_path / "data")
 
 
@@ -137,7 +137,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, new_database: NewD
 
 @pytest.fixture
 async def store(store_url: str) -> AsyncIterator[Store]:
-    """A migrated database; every test that uses it runs on both kinds."""
+    """A migrated database; tests that use it run on both kinds."""
     store = Store(store_url)
     await migrate(store)
     yield store
@@ -146,14 +146,14 @@ async def store(store_url: str) -> AsyncIterator[Store]:
 
 @pytest.fixture
 async def live_forge(database_url: str, tmp_path: Path) -> AsyncIterator[Live]:
-    """Forge in this process, on both databases."""
+    """Forge in the test process, on both databases."""
     async with live(settings_for(tmp_path / "data", database_url)) as running:
         yield running
 
 
 @pytest.fixture
 def start_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Starts servers with their own settings; whatever still runs at the end is stopped."""
+    """Start servers with their own settings, and stop them at the end."""
     started: list[Server] = []
 
     def start(data_dir: Path | None = None, **environment: str) -> Server:
@@ -169,7 +169,7 @@ def start_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One running server for the tests of a file."""
+    """A running server shared by the tests of a file."""
     running = Server(tmp_path_factory.mktemp("server"))
     running.start()
     yield running
@@ -178,7 +178,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def model_server() -> Iterator[StartModels]:
-    """Starts scripted model servers; all are stopped at the end."""
+    """Start scripted model servers, and stop them at the end."""
     with ExitStack() as stack:
 
         def start(script: Any = None, **options: Any) -> ModelServer:

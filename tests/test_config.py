@@ -1,4 +1,4 @@
-"""Settings: every bad value at once, in words that help."""
+"""Settings: all invalid values are reported at once, with hints."""
 
 import subprocess
 import sys

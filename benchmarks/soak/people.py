@@ -94,8 +94,8 @@ class People:
         person, number = Interviewee(self.house.client), next(self._numbers)
         await person.start(f"Write poems about the number {number}")
         async with self.house.socket(f"/ws/builder/{person.view['session_id']}"):
-            ready = await person.to_the_end()
-            made = await person.make(config={**ready["config"], "name": f"Poet {number}"})
+            ready = await person.finish()
+            made = await person.create(config={**ready["config"], "name": f"Poet {number}"})
         answer = await self.house.client.delete(f"/api/v1/bots/{made['bot_slug']}")
         assert answer.is_success, answer.text
 

@@ -28,9 +28,8 @@ from forge.bots.component import (
     BotServices,
     bot_access_for_skills,
     recall_for_skills,
-    run_for_bots,
 )
-from forge.bots.management.skill_access import LibrarySkillAccess
+from forge.bots.management.skill_access import SkillAccess
 from forge.bots.memory.embedder import find_embedder
 from forge.bots.memory.service import Memories
 from forge.config import Settings, environment, setting_name, unknown_names
@@ -70,7 +69,7 @@ KNOWN_SECRETS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GITHUB_CLIENT_SECRET", 
 
 
 class Role(Enum):
-    """The role of a process. A server owns its data directory; workers on the same machine can share it."""
+    """Role of a process. A server owns its data directory; workers on the same machine can share it."""
 
     SERVER = auto()
     WORKER = auto()
@@ -107,7 +106,7 @@ class Forge:
 
 @dataclass(frozen=True)
 class _Components:
-    """The components built before runs are executed, and their kinds of runs."""
+    """The components built before runs are executed, and the kinds of runs they provide."""
 
     workspaces: Workspaces
     audit: AuditKind
@@ -181,7 +180,7 @@ async def open_forge(
 
 
 def _open_telemetry(settings: Settings, stack: AsyncExitStack, role: Role, *, terminal: bool) -> Telemetry:
-    """Prepare the data directory, then open telemetry, whose log is in it."""
+    """Prepare the data directory, then open telemetry, which writes its log there."""
     _prepare_data_dir(settings.data_dir)
     if role is Role.SERVER:
         _claim_data_dir(settings.data_dir, stack)
@@ -217,7 +216,7 @@ def default_models(settings: Settings) -> dict[ModelRole, str]:
 
 
 async def _check_models(settings: Settings, catalog: Catalog, gateway: Gateway, owner_id: str) -> None:
-    """Check the models named in the settings, and settle abandoned calls. Forge's defaults are known to have a price."""
+    """Check the models named in the settings, and settle abandoned calls. Forge's own defaults need no check."""
     await gateway.budgets.write_off_abandoned()
     named = {
         setting_name(name, field): getattr(settings, name)
@@ -228,8 +227,8 @@ async def _check_models(settings: Settings, catalog: Catalog, gateway: Gateway, 
     if problems:
         raise ConfigError(
             [f"{name}: {problems[ref].message}" for name, ref in named.items() if ref in problems],
-            hint="Start without this setting, add the provider (forge models provider) or set the price (forge models "
-            "price), then choose the model again, with forge models set or here.",
+            hint="Start without this setting and add the provider (forge models provider) or price (forge models "
+            "price). Then select the model with `forge models set` or with this setting.",
         )
 
 
@@ -246,8 +245,8 @@ def _wire_models(
 def _wire_audits(
     settings: Settings, store: Store, events: EventLog, workspaces: Workspaces, sandboxes: Sandboxes
 ) -> AuditKind:
-    places = AuditTargets(workspaces, settings.data_dir, Path.cwd(), settings.audit_roots)
-    return AuditKind(AuditorLoader(settings.data_dir), places, events, store, sandboxes)
+    targets = AuditTargets(workspaces, settings.data_dir, Path.cwd(), settings.audit_roots)
+    return AuditKind(AuditorLoader(settings.data_dir), targets, events, store, sandboxes)
 
 
 def _wire_sandboxes(settings: Settings) -> Sandboxes:
@@ -260,7 +259,7 @@ def _build_components(
     workspaces = Workspaces(agent_steps.database, settings.data_dir)
     memories = Memories(agent_steps.database, agent_steps.events, find_embedder())
     skills = SkillComponent(settings, agent_steps, vault.resolve, recall_for_skills(memories))
-    skill_access = LibrarySkillAccess(skills.states, skills.library, run_for_bots(skills.runner))
+    skill_access = SkillAccess(skills.states, skills.library, skills.runner.run)
     return _Components(
         workspaces=workspaces,
         audit=_wire_audits(
@@ -276,7 +275,7 @@ def _build_components(
 
 
 async def _finish_removals(components: _Components, role: Role) -> None:
-    """Finish removals that a killed server left."""
+    """Finish removals that a killed server left incomplete."""
     if role is Role.SERVER:
         await components.workspaces.finish_removals()
 
@@ -299,7 +298,7 @@ def _last_four_of(vault: Vault) -> LastFour:
 async def _listen_to_other_processes(
     settings: Settings, store: Store, events: EventLog, stack: AsyncExitStack
 ) -> None:
-    """Listen for events of other processes, which only exist on PostgreSQL."""
+    """Listen for events of other processes. On SQLite there are none."""
     if store.is_sqlite:
         return
     listening = listen(settings.store_url, events.hub)

@@ -23,18 +23,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "keys": ("forge.accounts.cli:keys", "Create, list and revoke API keys."),
     "secrets": ("forge.accounts.cli:secrets", "Save, list and remove secrets."),
     "models": ("forge.llm.cli:models", "Configure models, providers, prices and budgets."),
-    "new": ("forge.interview.cli:new", "Create or change a bot in an interview."),
+    "new": ("forge.interview.cli.create:new", "Create or change a bot in an interview."),
     "skill": (
         "forge.skills.cli.library:skill",
         "Create, install, run and test skills; attach them to bots.",
     ),
-    "drafts": ("forge.interview.drafts_cli:drafts", "List and delete unfinished interviews."),
+    "drafts": ("forge.interview.cli.manage:drafts", "List and delete unfinished interviews."),
     "interview": (
-        "forge.interview.drafts_cli:interview",
-        "Show and replay interviews, and what is remembered of them.",
+        "forge.interview.cli.manage:interview",
+        "Show and replay interviews, and manage what Forge remembers from them.",
     ),
     "bots": ("forge.bots.cli:bots", "Create, change, export and delete bots."),
-    "chat": ("forge.bots.chat.cli:chat", "Chat with a bot."),
+    "chat": ("forge.bots.chat.terminal.cli:chat", "Chat with a bot."),
     "workflow": (
         "forge.workflows.cli.definitions:workflow",
         "Create, run and watch workflows.",
@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Give agents tasks in a workspace and watch them.",
     ),
     "audit": (
-        "forge.audits.cli:audit",
+        "forge.audits.cli.audit:audit",
         "Audit a project: scope, boundaries, dependencies, secrets.",
     ),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
@@ -64,8 +64,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
-def _load(place: str) -> click.Command:
-    module, _, name = place.partition(":")
+def _load(target: str) -> click.Command:
+    module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
@@ -84,7 +84,7 @@ class SkillGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name == "create":
-            return _load("forge.interview.cli:create_skill")
+            return _load("forge.interview.cli.create:create_skill")
         return super().get_command(ctx, cmd_name)
 
 
@@ -102,7 +102,7 @@ ALIASES: dict[str, Callable[[], click.Command]] = {
     "bot": _load_bot,
     "workflows": lambda: _load(COMMANDS["workflow"][0]),
 }
-"""Alternative names that are not listed."""
+"""Alternative names, which are not listed."""
 
 
 class LazyGroup(click.Group):

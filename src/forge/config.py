@@ -47,11 +47,11 @@ _MONEY = {"ge": 0, "le": 1_000_000, "allow_inf_nan": False}
 
 
 class _FromDotEnv(BaseSettings):
-    """Reports which file it was if `.env` is not readable or not UTF-8."""
+    """Settings that are also read from `.env`. Errors in reading that file name its path."""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **values: Any) -> None:
         try:
-            super().__init__(**given)
+            super().__init__(**values)
         except UnicodeDecodeError as error:
             raise ConfigError([f"{DOT_ENV.absolute()} is not UTF-8 text."]) from error
         except PermissionError as error:
@@ -72,18 +72,22 @@ class Settings(_FromDotEnv):
     )
 
     host: str = _setting("127.0.0.1", "127.0.0.1", description="Address the server listens on.")
-    port: int = _setting(8000, "8000", ge=0, le=65535, description="Port; 0 takes a free one.")
+    port: int = _setting(
+        8000, "8000", ge=0, le=65535, description="Port to listen on; 0 selects a free port."
+    )
     data_dir: Path = _setting(DEFAULT_DATA_DIR, "~/.forge", description="Directory for all of Forge's data.")
     database_url: SecretStr | None = _setting(
         None,
         "postgresql://forge:password@db/forge",
-        description="PostgreSQL to use instead of SQLite in the data directory.",
+        description="URL of a PostgreSQL database. Default: SQLite in the data directory.",
     )
     public_url: str | None = _setting(
-        None, "https://forge.example.com", description="Public URL, when Forge runs behind a proxy."
+        None, "https://forge.example.com", description="Public URL, if Forge runs behind a proxy."
     )
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
-        "info", "info", description="Log level of the terminal; the log file always has info."
+        "info",
+        "info",
+        description="Log level of the terminal output. The log file always has level info.",
     )
     max_body_bytes: int = _setting(
         1_048_576, "1048576", ge=1024, description="Maximum size of a request body."
@@ -92,7 +96,7 @@ class Settings(_FromDotEnv):
         1200,
         "1200",
         ge=1,
-        description="Requests per minute per session or key. Failed sign-ins are limited to a twentieth of it per address.",
+        description="Requests per minute per session or key. Failed sign-ins are limited to 1/20 of this per address.",
     )
     session_days: int = _setting(
         30, "30", ge=1, le=365, description="A web session expires after this many days without use."
@@ -116,7 +120,7 @@ class Settings(_FromDotEnv):
     audit_roots: Annotated[tuple[Path, ...] | None, NoDecode] = _setting(
         None,
         "/srv/projects:/home/me/work",
-        description="Directories whose projects may be audited through the API and the web; [] allows none. Default: the "
+        description="Directories whose projects may be audited through the API and the web app; [] allows none. Default: the "
         "directory Forge was started in, unless it contains a home directory.",
     )
     skill_roots: Annotated[tuple[Path, ...], NoDecode] = _setting(
@@ -166,13 +170,13 @@ class Settings(_FromDotEnv):
         10.0,
         "10",
         **_MONEY,
-        description="Budget for the models of one run, in dollars; above it the run asks you.",
+        description="Model budget of one run, in dollars. A run that exceeds it asks you before it continues.",
     )
     budget_day_usd: float = _setting(
-        50.0, "50", **_MONEY, description="Budget for models per account and day, in dollars."
+        50.0, "50", **_MONEY, description="Model budget per account and day, in dollars."
     )
     budget_server_usd: float = _setting(
-        200.0, "200", **_MONEY, description="Budget for models of all accounts together per day, in dollars."
+        200.0, "200", **_MONEY, description="Model budget of all accounts together per day, in dollars."
     )
     pause_threshold: int = _setting_without_prefix(
         "PAUSE_THRESHOLD",
@@ -203,8 +207,8 @@ class Settings(_FromDotEnv):
 
     @field_validator("data_dir", "vault_key_file")
     @classmethod
-    def _expand_home(cls, value: Path | None, of: ValidationInfo) -> Path | None:
-        return value and _expand_user(value, of.field_name).absolute()
+    def _expand_home(cls, value: Path | None, info: ValidationInfo) -> Path | None:
+        return value and _expand_user(value, info.field_name).absolute()
 
     @field_validator("audit_roots", "skill_roots", mode="before")
     @classmethod
@@ -216,8 +220,8 @@ class Settings(_FromDotEnv):
 
     @field_validator("audit_roots", "skill_roots")
     @classmethod
-    def _check_absolute(cls, value: tuple[Path, ...] | None, of: ValidationInfo) -> tuple[Path, ...] | None:
-        expanded = value and tuple(_expand_user(path, of.field_name) for path in value)
+    def _check_absolute(cls, value: tuple[Path, ...] | None, info: ValidationInfo) -> tuple[Path, ...] | None:
+        expanded = value and tuple(_expand_user(path, info.field_name) for path in value)
         if expanded and not all(path.is_absolute() for path in expanded):
             raise ValueError("must be absolute paths, starting with / or ~")
         return expanded
@@ -260,9 +264,9 @@ class Settings(_FromDotEnv):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         data_dir = next(
             (
-                given["data_dir"]
+                values["data_dir"]
                 for source in (init_settings, env_settings, dotenv_settings)
-                if "data_dir" in (given := source())
+                if "data_dir" in (values := source())
             ),
             DEFAULT_DATA_DIR,
         )
@@ -273,7 +277,7 @@ class Settings(_FromDotEnv):
 
 
 class ClientSettings(_FromDotEnv):
-    """Settings of commands for finding the server: a URL, or the data directory on this machine."""
+    """Settings with which commands find the server: a URL, or the data directory on this machine."""
 
     model_config = SettingsConfigDict(
         env_prefix="FORGE_", env_file=DOT_ENV, extra="ignore", frozen=True, env_ignore_empty=True
@@ -303,12 +307,12 @@ class ClientSettings(_FromDotEnv):
 
 
 def load_settings(**options: Any) -> Settings:
-    """Read all settings; every bad value is reported in one `ConfigError`."""
-    given = {name: value for name, value in options.items() if value is not None}
+    """Read all settings. Raise one `ConfigError` that lists every invalid value."""
+    values = {name: value for name, value in options.items() if value is not None}
     try:
-        return Settings(**given)
+        return Settings(**values)
     except ValidationError as error:
-        problems = [_explain(misfit) for misfit in validation_problems(error)]
+        problems = [_explain(problem) for problem in validation_problems(error)]
     raise ConfigError(problems, hint="Settings are described in docs/reference/settings.md.")
 
 
@@ -326,16 +330,16 @@ def setting_name(name: str, field: FieldInfo) -> str:
 
 
 def unknown_names(env: Mapping[str, str]) -> Iterator[str]:
-    """Return FORGE_* variables that are not settings, which are probably typos."""
+    """Yield FORGE_* variables that are not settings, which are probably typos."""
     known = {f"FORGE_{name.upper()}" for name in ClientSettings.model_fields}
     for name, field in Settings.model_fields.items():
         known |= {f"FORGE_{name.upper()}", setting_name(name, field)}
     return (name for name in sorted(env) if name.startswith("FORGE_") and name not in known)
 
 
-def _expand_user(path: Path, of: str | None) -> Path:
-    """Expand ~; `of` is the setting that contains the path."""
-    name = f"FORGE_{of}".upper()
+def _expand_user(path: Path, setting: str | None) -> Path:
+    """Expand `~` in the path of a setting."""
+    name = f"FORGE_{setting}".upper()
     try:
         return path.expanduser()
     except RuntimeError as error:
@@ -345,13 +349,13 @@ def _expand_user(path: Path, of: str | None) -> Path:
         ) from error
 
 
-def _explain(misfit: ValidationProblem) -> str:
-    given = str(misfit.path[0]) if misfit.path else "settings"
+def _explain(problem: ValidationProblem) -> str:
+    key = str(problem.path[0]) if problem.path else "settings"
     for name, field in Settings.model_fields.items():
         shown = setting_name(name, field)
-        if given.upper() in {name.upper(), shown, f"FORGE_{name.upper()}"}:
-            return f"{shown}: {misfit.message} (example: {shown}={_example(field)})"
-    return f"{given}: {misfit.message}"
+        if key.upper() in {name.upper(), shown, f"FORGE_{name.upper()}"}:
+            return f"{shown}: {problem.message} (example: {shown}={_example(field)})"
+    return f"{key}: {problem.message}"
 
 
 def _example(field: FieldInfo) -> str:

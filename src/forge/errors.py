@@ -41,12 +41,15 @@ class ForgeError(Exception):
         message: str,
         *,
         hint: str | None = None,
+        websocket_hint: str | None = None,
         field: str | None = None,
         detail: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.websocket_hint = websocket_hint or hint
+        """The hint for a client of the WebSocket, where the way to resolve it differs from HTTP."""
         self.field = field
         self.detail = detail
         """Structured data for the client, such as what a conflict is with."""

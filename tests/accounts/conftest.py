@@ -1,4 +1,4 @@
-"""One accounts service per test, on a database of its own, with a clock the test turns."""
+"""An accounts service per test, with its own database and a manual clock."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ async def owner(accounts: Accounts) -> Caller:
 
 @pytest.fixture
 def link_token(accounts: Accounts) -> Callable[[], Awaitable[str]]:
-    """Makes a login link and takes the token out of it, as the login page does."""
+    """Create login links and return their tokens, as the login page extracts them."""
 
     async def create() -> str:
         link = await accounts.create_login_link(owner_id())
@@ -76,7 +76,7 @@ def link_token(accounts: Accounts) -> Callable[[], Awaitable[str]]:
 
 @pytest.fixture
 def sign_in(accounts: Accounts, link_token: Callable[[], Awaitable[str]]) -> Callable[[], Awaitable[str]]:
-    """Opens a session and gives its token."""
+    """Open sessions and return their tokens."""
 
     async def open_session() -> str:
         return (await accounts.log_in(await link_token())).token
@@ -86,7 +86,7 @@ def sign_in(accounts: Accounts, link_token: Callable[[], Awaitable[str]]) -> Cal
 
 @pytest.fixture
 def rows(store: Store) -> Callable[[sa.Table], Awaitable[Rows]]:
-    """Reads a whole table."""
+    """Read all rows of a table."""
 
     async def read(table: sa.Table) -> Rows:
         async with store.read() as tx:

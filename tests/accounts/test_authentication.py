@@ -1,4 +1,4 @@
-"""The matrix of what a request may show. Rotation is in test_sessions, the life of keys in test_keys."""
+"""All combinations of credentials. Token rotation is tested in test_sessions, the lifecycle of keys in test_keys."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ async def key(accounts: Accounts, owner: Caller) -> str:
 
 
 def from_page(kind: RequestKind, token: str) -> Credentials:
-    """What a page of ours sends."""
+    """Return the credentials that a page of Forge sends."""
     return Credentials(
         kind=kind,
         session_token=token,
@@ -56,27 +56,27 @@ async def test_cookie_from_a_foreign_page_is_rejected(
 async def test_safe_request_with_a_cookie_needs_neither_origin_nor_token(
     accounts: Accounts, session_token: str, origin: str | None
 ):
-    shown = replace(from_page(SAFE, session_token), origin=origin, csrf_token=None)
-    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.SESSION
+    credentials = replace(from_page(SAFE, session_token), origin=origin, csrf_token=None)
+    assert (await accounts.authenticator.authenticate(credentials)).caller.method is CallerMethod.SESSION
 
 
-@pytest.mark.parametrize("shown", [None, "", "0" * 64, "é", csrf_token("another session")])
+@pytest.mark.parametrize("token", [None, "", "0" * 64, "é", csrf_token("another session")])
 async def test_unsafe_request_with_a_cookie_needs_the_csrf_token_of_its_session(
-    accounts: Accounts, session_token: str, shown: str | None
+    accounts: Accounts, session_token: str, token: str | None
 ):
     with pytest.raises(Denied, match="X-CSRF-Token"):
-        await accounts.authenticator.authenticate(replace(from_page(UNSAFE, session_token), csrf_token=shown))
+        await accounts.authenticator.authenticate(replace(from_page(UNSAFE, session_token), csrf_token=token))
 
 
 async def test_websocket_needs_no_csrf_token(accounts: Accounts, session_token: str):
-    shown = replace(from_page(WEBSOCKET, session_token), csrf_token=None)
-    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.SESSION
+    credentials = replace(from_page(WEBSOCKET, session_token), csrf_token=None)
+    assert (await accounts.authenticator.authenticate(credentials)).caller.method is CallerMethod.SESSION
 
 
 async def test_unsafe_request_without_allowed_origins_is_rejected(accounts: Accounts, session_token: str):
-    shown = replace(from_page(UNSAFE, session_token), allowed_origins=frozenset[str]())
+    credentials = replace(from_page(UNSAFE, session_token), allowed_origins=frozenset[str]())
     with pytest.raises(Denied, match="is not an address of this server"):
-        await accounts.authenticator.authenticate(shown)
+        await accounts.authenticator.authenticate(credentials)
 
 
 @pytest.mark.parametrize("kind", RequestKind)
@@ -84,24 +84,24 @@ async def test_unsafe_request_without_allowed_origins_is_rejected(accounts: Acco
 async def test_key_needs_neither_origin_nor_csrf_token(
     accounts: Accounts, key: str, kind: RequestKind, header: str
 ):
-    shown = Credentials(
+    credentials = Credentials(
         kind=kind,
         authorization=None if header == "api_key" else header.replace("both", "Bearer {}").format(key),
         api_key=key if header in {"api_key", "both"} else None,
         origin="https://evil.example",
     )
-    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.API_KEY
+    assert (await accounts.authenticator.authenticate(credentials)).caller.method is CallerMethod.API_KEY
 
 
 async def test_two_different_keys_are_rejected(accounts: Accounts, key: str):
-    shown = Credentials(kind=SAFE, authorization=f"Bearer {key}", api_key="forge_other")
+    credentials = Credentials(kind=SAFE, authorization=f"Bearer {key}", api_key="forge_other")
     with pytest.raises(Unauthenticated, match="Two different"):
-        await accounts.authenticator.authenticate(shown)
+        await accounts.authenticator.authenticate(credentials)
 
 
 async def test_key_takes_precedence_over_cookie(accounts: Accounts, key: str, session_token: str):
-    shown = replace(from_page(UNSAFE, session_token), api_key=key)
-    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.API_KEY
+    credentials = replace(from_page(UNSAFE, session_token), api_key=key)
+    assert (await accounts.authenticator.authenticate(credentials)).caller.method is CallerMethod.API_KEY
 
 
 async def test_valid_cookie_does_not_rescue_an_invalid_key(accounts: Accounts, session_token: str):
@@ -112,8 +112,8 @@ async def test_valid_cookie_does_not_rescue_an_invalid_key(accounts: Accounts, s
 
 
 async def test_proxy_authorization_header_does_not_hide_the_cookie(accounts: Accounts, session_token: str):
-    shown = replace(from_page(SAFE, session_token), authorization="Basic YTpi")
-    assert (await accounts.authenticator.authenticate(shown)).caller.method is CallerMethod.SESSION
+    credentials = replace(from_page(SAFE, session_token), authorization="Basic YTpi")
+    assert (await accounts.authenticator.authenticate(credentials)).caller.method is CallerMethod.SESSION
 
 
 async def test_session_token_is_rejected_as_api_key(accounts: Accounts, session_token: str):
@@ -133,11 +133,11 @@ async def test_request_without_credentials_is_rejected(
 
 
 def test_repr_of_credentials_hides_secrets():
-    shown = Credentials(
+    credentials = Credentials(
         kind=SAFE,
         authorization="Bearer s3cret",
         api_key="s3cret",
         session_token="s3cret",
         csrf_token="s3cret",
     )
-    assert "s3cret" not in repr(shown)
+    assert "s3cret" not in repr(credentials)

@@ -15,9 +15,9 @@ from forge.kernel.hashing import hash_text
 from forge.store.database import Store
 
 
-async def show(accounts: Accounts, key: str) -> Authentication:
-    shown = Credentials(kind=RequestKind.UNSAFE, authorization=f"Bearer {key}")
-    return await accounts.authenticator.authenticate(shown)
+async def authenticate(accounts: Accounts, key: str) -> Authentication:
+    credentials = Credentials(kind=RequestKind.UNSAFE, authorization=f"Bearer {key}")
+    return await accounts.authenticator.authenticate(credentials)
 
 
 def caller_with(*scopes: Scope) -> Caller:
@@ -42,7 +42,7 @@ async def test_new_key_is_shown_once_and_stored_as_a_hash(accounts: Accounts, ow
 
 async def test_key_authenticates_its_account_with_its_scopes(accounts: Accounts, owner: Caller):
     created = await accounts.create_key(owner, NewKey(name="CI", scopes=[Scope.READ]))
-    assert await show(accounts, created.key) == Authentication(
+    assert await authenticate(accounts, created.key) == Authentication(
         Caller(owner_id(), "Owner", frozenset({Scope.READ}), CallerMethod.API_KEY, created.api_key.id)
     )
 
@@ -50,12 +50,12 @@ async def test_key_authenticates_its_account_with_its_scopes(accounts: Accounts,
 async def test_use_of_a_key_is_recorded_at_most_once_a_minute(accounts: Accounts, owner: Caller, clock):
     key = (await accounts.create_key(owner, NewKey(name="CI"))).key
     first_use = clock.at
-    await show(accounts, key)
+    await authenticate(accounts, key)
     clock.advance(seconds=59)
-    await show(accounts, key)
+    await authenticate(accounts, key)
     assert [k.last_used_at for k in await accounts.list_keys(owner.account_id)] == [first_use]
     clock.advance(seconds=1)
-    await show(accounts, key)
+    await authenticate(accounts, key)
     assert [k.last_used_at for k in await accounts.list_keys(owner.account_id)] == [clock.at]
 
 
@@ -66,12 +66,12 @@ async def test_revoked_key_is_rejected_and_stays_in_the_list(accounts: Accounts,
     assert revoked == created.api_key.model_copy(update={"revoked_at": clock.at})
     assert await accounts.list_keys(owner.account_id) == [revoked]
     with pytest.raises(Unauthenticated, match="'CI' was revoked"):
-        await show(accounts, created.key)
+        await authenticate(accounts, created.key)
 
 
 async def test_open_connection_ends_when_its_key_is_revoked(accounts: Accounts, owner: Caller):
     created = await accounts.create_key(owner, NewKey(name="CI"))
-    caller = (await show(accounts, created.key)).caller
+    caller = (await authenticate(accounts, created.key)).caller
     await accounts.check_credential(caller)
     await accounts.revoke_key(owner, created.api_key.id)
     with pytest.raises(Unauthenticated, match="no longer valid"):
@@ -87,14 +87,14 @@ async def test_key_is_revoked_once(accounts: Accounts, owner: Caller):
 
 @pytest.mark.parametrize("key_id", ["nope", "0" * 36, "\x00", "é"])
 async def test_unknown_key_cannot_be_revoked(accounts: Accounts, owner: Caller, key_id: str):
-    with pytest.raises(NotFound, match="no such API key"):
+    with pytest.raises(NotFound, match="API key not found"):
         await accounts.revoke_key(owner, key_id)
 
 
 @pytest.mark.parametrize("key", ["forge_unknown", "", "é", "\x00"])
 async def test_unknown_key_is_rejected(accounts: Accounts, key: str):
     with pytest.raises(Unauthenticated, match="Unknown API key"):
-        await show(accounts, key)
+        await authenticate(accounts, key)
 
 
 @pytest.mark.parametrize(
@@ -108,10 +108,10 @@ async def test_unknown_key_is_rejected(accounts: Accounts, key: str):
     ],
 )
 async def test_key_cannot_create_or_revoke_keys_with_more_scopes(
-    accounts: Accounts, owner: Caller, own: Scope, wanted: list[Scope], allowed: bool
+    accounts: Accounts, owner: Caller, own_key: Scope, wanted: list[Scope], allowed: bool
 ):
     existing = (await accounts.create_key(owner, NewKey(name="other", scopes=wanted))).api_key
-    caller = caller_with(own)
+    caller = caller_with(own_key)
     if allowed:
         assert (await accounts.create_key(caller, NewKey(name="new", scopes=wanted))).api_key.scopes == wanted
         assert (await accounts.revoke_key(caller, existing.id)).id == existing.id
@@ -127,17 +127,17 @@ async def test_start_replaces_the_local_key_of_its_machine(accounts: Accounts):
     first = await accounts.replace_local_key("laptop:/home/ada/.forge")
     other = await accounts.replace_local_key("laptop:/srv/forge")
     second = await accounts.replace_local_key("laptop:/home/ada/.forge")
-    assert (await show(accounts, second)).caller.scopes == {Scope.ADMIN}
-    assert (await show(accounts, other)).caller.scopes == {Scope.ADMIN}
+    assert (await authenticate(accounts, second)).caller.scopes == {Scope.ADMIN}
+    assert (await authenticate(accounts, other)).caller.scopes == {Scope.ADMIN}
     with pytest.raises(Unauthenticated, match="Unknown API key"):
-        await show(accounts, first)
+        await authenticate(accounts, first)
 
 
 async def test_local_keys_are_not_listed(accounts: Accounts, owner: Caller, rows):
     await accounts.replace_local_key("laptop:/home/ada/.forge")
     [row] = await rows(api_keys)
     assert await accounts.list_keys(owner.account_id) == []
-    with pytest.raises(NotFound, match="no such API key"):
+    with pytest.raises(NotFound, match="API key not found"):
         await accounts.revoke_key(owner, row["id"])
 
 

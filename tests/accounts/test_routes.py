@@ -1,4 +1,4 @@
-"""The routes with the real authenticator; only the error handlers stand in for the API's."""
+"""The routes with the real authenticator and simplified error handlers."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -58,7 +58,7 @@ async def client(app: FastAPI) -> AsyncIterator[httpx2.AsyncClient]:
 
 @pytest.fixture
 async def page(client: httpx2.AsyncClient, accounts: Accounts, sign_in) -> httpx2.AsyncClient:
-    """A browser that is signed in."""
+    """A signed-in browser."""
     token = await sign_in()
     client.cookies.set("forge_session", token)
     client.headers |= {"Origin": ORIGIN, "X-CSRF-Token": csrf_token(token)}
@@ -81,11 +81,11 @@ def code(response: httpx2.Response) -> tuple[int, str]:
 
 async def test_link_opens_a_session_that_can_be_ended(client: httpx2.AsyncClient, accounts: Accounts):
     link = await accounts.create_login_link(owner_id())
-    answer = await client.post("/login", json={"token": token_in(link.url)})
-    assert data(answer) == (await accounts.account(owner_id())).model_dump(mode="json")
+    response = await client.post("/login", json={"token": token_in(link.url)})
+    assert data(response) == (await accounts.account(owner_id())).model_dump(mode="json")
     token, csrf = client.cookies["forge_session"], client.cookies["forge_csrf"]
     assert csrf == csrf_token(token)
-    assert answer.headers.get_list("set-cookie") == [
+    assert response.headers.get_list("set-cookie") == [
         f"forge_session={token}; Path=/; Max-Age=2592000; SameSite=Lax; HttpOnly",
         f"forge_csrf={csrf}; Path=/; Max-Age=2592000; SameSite=Lax",
     ]
@@ -111,16 +111,16 @@ async def test_cookies_are_secure_if_the_public_url_is_https(
     address = OwnAddress("127.0.0.1", 8000, "forgehost", "https://forge.example.com")
     app.state.accounts = accounts = Accounts(store, vault, address, session_days=1, clock=clock)
     link = await accounts.create_login_link(owner_id())
-    answer = await client.post("/login", json={"token": token_in(link.url)})
+    response = await client.post("/login", json={"token": token_in(link.url)})
     assert link.url.startswith("https://forge.example.com/login#")
-    assert ["; Secure" in cookie for cookie in answer.headers.get_list("set-cookie")] == [True, True]
+    assert ["; Secure" in cookie for cookie in response.headers.get_list("set-cookie")] == [True, True]
 
 
 async def test_cookies_are_secure_if_the_request_is_https(client: httpx2.AsyncClient, accounts: Accounts):
     link = await accounts.create_login_link(owner_id())
     body = {"token": token_in(link.url)}
-    answer = await client.post(f"https://{HOST}/api/v1/login", json=body)
-    assert ["; Secure" in cookie for cookie in answer.headers.get_list("set-cookie")] == [True, True]
+    response = await client.post(f"https://{HOST}/api/v1/login", json=body)
+    assert ["; Secure" in cookie for cookie in response.headers.get_list("set-cookie")] == [True, True]
 
 
 async def test_own_page_can_change_data_and_foreign_page_cannot(page: httpx2.AsyncClient):
@@ -139,9 +139,9 @@ async def test_rotated_token_is_passed_to_the_middleware_except_after_logout(
 
     @app.middleware("http")
     async def remember(request: Request, call_next: Any) -> Any:
-        answer = await call_next(request)
+        response = await call_next(request)
         left.append(request.state.new_session_token)
-        return answer
+        return response
 
     data(await page.get("/me"))
     clock.advance(hours=2)
@@ -152,18 +152,18 @@ async def test_rotated_token_is_passed_to_the_middleware_except_after_logout(
 
 async def test_api_key_lifecycle_over_http(page: httpx2.AsyncClient):
     created = data(await page.post("/keys", json={"name": "CI", "scopes": ["read"]}), 201)
-    shown = created["api_key"]
-    assert data(await page.get("/keys")) == [shown]
+    credentials = created["api_key"]
+    assert data(await page.get("/keys")) == [credentials]
     me = await page.get("/me", headers={"X-API-Key": created["key"]})
     assert (data(me)["scopes"], data(me)["method"]) == (["read"], "api_key")
-    assert data(await page.delete(f"/keys/{shown['id']}"))["revoked_at"] is not None
-    assert code(await page.delete(f"/keys/{shown['id']}")) == (409, "conflict")
+    assert data(await page.delete(f"/keys/{credentials['id']}"))["revoked_at"] is not None
+    assert code(await page.delete(f"/keys/{credentials['id']}")) == (409, "conflict")
     assert code(await page.delete("/keys/%00")) == (404, "not_found")
     assert code(await page.get("/me", headers={"X-API-Key": created["key"]})) == (401, "unauthenticated")
 
 
 async def test_secret_lifecycle_over_http(page: httpx2.AsyncClient, accounts: Accounts, clock):
-    shown = {
+    credentials = {
         "name": "API_KEY",
         "scope": "bot:atlas",
         "last_four": "abcd",
@@ -177,12 +177,12 @@ async def test_secret_lifecycle_over_http(page: httpx2.AsyncClient, accounts: Ac
         await page.get("/secrets", params={"scope": "bot:atlas"}),
         await page.get("/secrets", params={"scope": ""}),
     ]
-    assert [data(answer) for answer in answers] == [shown, [shown], [shown], []]
+    assert [data(response) for response in answers] == [credentials, [credentials], [credentials], []]
     assert (await accounts.vault.resolve("API_KEY", "bot:atlas")).get_secret_value() == "sk-plaintext-abcd"
     assert code(await page.delete("/secrets/API_KEY")) == (404, "not_found")
     removed = await page.delete("/secrets/API_KEY", params={"scope": "bot:atlas"})
-    assert data(removed) == shown
-    assert "plaintext" not in "".join(answer.text for answer in [*answers, removed])
+    assert data(removed) == credentials
+    assert "plaintext" not in "".join(response.text for response in [*answers, removed])
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ async def test_invalid_body_is_rejected(page: httpx2.AsyncClient, method: str, p
 )
 async def test_unpaired_surrogate_is_rejected(page: httpx2.AsyncClient, method: str, path: str, field: str):
     body = f'{{"{field}": "abc\\ud800"}}'
-    answer = await page.request(method, path, content=body, headers={"Content-Type": "application/json"})
-    assert code(answer) == (422, "invalid")
+    response = await page.request(method, path, content=body, headers={"Content-Type": "application/json"})
+    assert code(response) == (422, "invalid")
 
 
 READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
@@ -249,8 +249,8 @@ async def test_route_requires_its_scope(
 ):
     assert code(await client.request(method, path, json=body)) == (401, "unauthenticated")
     await with_key(client, accounts, owner, scope)
-    answer = await client.request(method, path, json=body)
-    assert (answer.status_code == 403) is (needs not in scope.included)
+    response = await client.request(method, path, json=body)
+    assert (response.status_code == 403) is (needs not in scope.included)
 
 
 async def test_logout_with_a_key_is_rejected(client: httpx2.AsyncClient, accounts: Accounts, owner: Caller):

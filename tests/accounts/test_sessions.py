@@ -12,23 +12,25 @@ from forge.http.scope import CallerMethod, Scope
 ORIGIN = "http://localhost:8000"
 
 
-async def show(accounts: Accounts, token: str, kind: RequestKind = RequestKind.SAFE) -> Authentication:
-    shown = Credentials(
+async def authenticate(
+    accounts: Accounts, token: str, kind: RequestKind = RequestKind.SAFE
+) -> Authentication:
+    credentials = Credentials(
         kind=kind,
         session_token=token,
         csrf_token=csrf_token(token),
         origin=ORIGIN,
         allowed_origins=frozenset({ORIGIN}),
     )
-    return await accounts.authenticator.authenticate(shown)
+    return await accounts.authenticator.authenticate(credentials)
 
 
 @pytest.fixture
 async def rotated(accounts: Accounts, clock, sign_in) -> tuple[str, str]:
-    """A session's token and the one that has just taken its place."""
+    """The replaced token of a session and its new one."""
     old = await sign_in()
     clock.advance(hours=1, seconds=1)
-    new = (await show(accounts, old)).new_session_token
+    new = (await authenticate(accounts, old)).new_session_token
     assert new is not None
     return old, new
 
@@ -36,7 +38,7 @@ async def rotated(accounts: Accounts, clock, sign_in) -> tuple[str, str]:
 async def test_owner_session_has_all_scopes(accounts: Accounts, rows, sign_in):
     token = await sign_in()
     [row] = await rows(sessions)
-    assert await show(accounts, token) == Authentication(
+    assert await authenticate(accounts, token) == Authentication(
         Caller(owner_id(), "Owner", frozenset({Scope.ADMIN}), CallerMethod.SESSION, row["id"])
     )
 
@@ -44,7 +46,7 @@ async def test_owner_session_has_all_scopes(accounts: Accounts, rows, sign_in):
 async def test_token_is_not_rotated_within_an_hour(accounts: Accounts, clock, sign_in):
     token = await sign_in()
     clock.advance(hours=1)
-    assert (await show(accounts, token)).new_session_token is None
+    assert (await authenticate(accounts, token)).new_session_token is None
 
 
 async def test_old_token_is_rotated_and_the_new_one_works(
@@ -52,7 +54,7 @@ async def test_old_token_is_rotated_and_the_new_one_works(
 ):
     old, new = rotated
     clock.advance(minutes=30)
-    after = await show(accounts, new)
+    after = await authenticate(accounts, new)
     assert new != old
     assert after.new_session_token is None
 
@@ -62,7 +64,7 @@ async def test_replaced_token_is_valid_for_a_minute_and_gets_the_same_new_one(
 ):
     old, new = rotated
     clock.advance(seconds=60)
-    assert (await show(accounts, old)).new_session_token == new
+    assert (await authenticate(accounts, old)).new_session_token == new
 
 
 async def test_late_replay_of_a_replaced_token_ends_the_session(
@@ -70,28 +72,28 @@ async def test_late_replay_of_a_replaced_token_ends_the_session(
 ):
     old, new = rotated
     clock.advance(seconds=1)
-    await show(accounts, new)
+    await authenticate(accounts, new)
     clock.advance(seconds=60)
-    with pytest.raises(Unauthenticated, match="outdated copy"):
-        await show(accounts, old)
+    with pytest.raises(Unauthenticated, match="outdated token"):
+        await authenticate(accounts, old)
     assert await rows(sessions) == []
     with pytest.raises(Unauthenticated, match="has ended"):
-        await show(accounts, new)
+        await authenticate(accounts, new)
 
 
 async def test_lost_new_token_is_issued_again(rotated: tuple[str, str], accounts: Accounts, clock):
-    """The answer was lost, or the lid was shut on it: nobody is signed out for that."""
+    """A lost response must not sign the user out."""
     old, new = rotated
     clock.advance(hours=10)
-    assert (await show(accounts, old)).new_session_token == new
+    assert (await authenticate(accounts, old)).new_session_token == new
     clock.advance(seconds=5)
-    await show(accounts, new)
-    assert (await show(accounts, old)).new_session_token == new, (
-        "a request that was on its way at the same time"
+    await authenticate(accounts, new)
+    assert (await authenticate(accounts, old)).new_session_token == new, (
+        "a concurrent request with the old token"
     )
     clock.advance(seconds=61)
-    with pytest.raises(Unauthenticated, match="outdated copy"):
-        await show(accounts, old)
+    with pytest.raises(Unauthenticated, match="outdated token"):
+        await authenticate(accounts, old)
 
 
 async def test_clock_set_back_neither_extends_the_grace_minute_nor_writes_per_request(
@@ -99,46 +101,46 @@ async def test_clock_set_back_neither_extends_the_grace_minute_nor_writes_per_re
 ):
     old, new = rotated
     clock.advance(hours=-1)
-    await show(accounts, new)
+    await authenticate(accounts, new)
     [first] = await rows(sessions)
     clock.advance(seconds=1)
-    await show(accounts, new)
+    await authenticate(accounts, new)
     assert await rows(sessions) == [first]
-    with pytest.raises(Unauthenticated, match="outdated copy"):
-        await show(accounts, old)
+    with pytest.raises(Unauthenticated, match="outdated token"):
+        await authenticate(accounts, old)
 
 
 async def test_concurrent_requests_get_the_same_new_token(accounts: Accounts, clock, sign_in):
     old = await sign_in()
     clock.advance(hours=2)
-    answers: list[Authentication] = []
+    results: list[Authentication] = []
 
     async def request() -> None:
-        answers.append(await show(accounts, old))
+        results.append(await authenticate(accounts, old))
 
     async with anyio.create_task_group() as group:
         for _ in range(8):
             group.start_soon(request)
-    assert answers == [answers[0]] * 8
-    assert answers[0].new_session_token is not None
-    assert (await show(accounts, answers[0].new_session_token)).new_session_token is None
+    assert results == [results[0]] * 8
+    assert results[0].new_session_token is not None
+    assert (await authenticate(accounts, results[0].new_session_token)).new_session_token is None
 
 
 async def test_token_from_two_rotations_ago_is_unknown(rotated: tuple[str, str], accounts: Accounts, clock):
     oldest, old = rotated
     clock.advance(hours=2)
-    new = (await show(accounts, old)).new_session_token
+    new = (await authenticate(accounts, old)).new_session_token
     assert new is not None
     with pytest.raises(Unauthenticated, match="has ended"):
-        await show(accounts, oldest)
-    assert await show(accounts, new)
+        await authenticate(accounts, oldest)
+    assert await authenticate(accounts, new)
 
 
 async def test_websocket_never_rotates_the_token(accounts: Accounts, clock, sign_in):
     token = await sign_in()
     clock.advance(hours=5)
-    assert (await show(accounts, token, RequestKind.WEBSOCKET)).new_session_token is None
-    assert (await show(accounts, token)).new_session_token is not None
+    assert (await authenticate(accounts, token, RequestKind.WEBSOCKET)).new_session_token is None
+    assert (await authenticate(accounts, token)).new_session_token is not None
 
 
 async def test_forged_request_does_not_rotate_the_token(accounts: Accounts, clock, rows, sign_in):
@@ -161,25 +163,25 @@ async def test_session_expires_after_thirty_days_without_use(accounts: Accounts,
     token = await sign_in()
     clock.advance(days=30)
     with pytest.raises(Unauthenticated, match="has expired"):
-        await show(accounts, token)
+        await authenticate(accounts, token)
 
 
 async def test_used_session_does_not_expire(accounts: Accounts, clock, sign_in):
     token = await sign_in()
     for _ in range(4):
         clock.advance(days=20)
-        token = (await show(accounts, token)).new_session_token or token
-    assert await show(accounts, token)
+        token = (await authenticate(accounts, token)).new_session_token or token
+    assert await authenticate(accounts, token)
 
 
 async def test_use_extends_the_session_at_most_once_a_minute(accounts: Accounts, clock, rows, sign_in):
     token = await sign_in()
     opened_at = clock.at
     clock.advance(seconds=59)
-    await show(accounts, token)
+    await authenticate(accounts, token)
     assert (await rows(sessions))[0]["seen_at"] == opened_at
     clock.advance(seconds=1)
-    await show(accounts, token)
+    await authenticate(accounts, token)
     [row] = await rows(sessions)
     assert row["seen_at"] == clock.at
     assert (row["expires_at"] - clock.at).days == 30
@@ -187,14 +189,14 @@ async def test_use_extends_the_session_at_most_once_a_minute(accounts: Accounts,
 
 async def test_logout_ends_the_session(accounts: Accounts, rows, sign_in):
     token = await sign_in()
-    await accounts.log_out((await show(accounts, token)).caller)
+    await accounts.log_out((await authenticate(accounts, token)).caller)
     assert await rows(sessions) == []
     with pytest.raises(Unauthenticated, match="has ended"):
-        await show(accounts, token)
+        await authenticate(accounts, token)
 
 
 async def test_open_connection_ends_with_its_session(accounts: Accounts, clock, sign_in):
-    caller = (await show(accounts, await sign_in())).caller
+    caller = (await authenticate(accounts, await sign_in())).caller
     await accounts.check_credential(caller)
     clock.advance(days=30)
     with pytest.raises(Unauthenticated, match="no longer valid"):

@@ -32,7 +32,11 @@ async def agent(store: Store, model_server: StartModels, tmp_path: Path) -> Asyn
     async with AsyncExitStack() as stack:
 
         async def start(*turns: dict[str, Any], **given: Any) -> ScriptedAgent:
-            options = {key: given.pop(key) for key in ("limits", "window", "retry", "nearby") if key in given}
+            options = {
+                key: given.pop(key)
+                for key in ("limits", "window", "retry", "workspace_skills")
+                if key in given
+            }
             scene = {"turns": list(turns), "after": "repeat", **given.pop("scene", {})}
             server = model_server({"scenes": {"only": scene}, **given})
             root = tmp_path / "tree"

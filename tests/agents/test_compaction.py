@@ -71,7 +71,7 @@ def test_dropped_calls_are_listed_in_note():
     assert isinstance(note.parts[0], Text) and "read_file" in note.parts[0].text
 
 
-def test_a_long_conversation_in_a_small_window_stays_within_it():
+def test_long_conversation_stays_within_small_window():
     history: list[Message] = [user_message("The directive.", pinned=True)]
     compactions = 0
     for number in range(300):
@@ -83,13 +83,13 @@ def test_a_long_conversation_in_a_small_window_stays_within_it():
     assert compactions < 40
 
 
-def test_last_turns_that_alone_fill_the_window_are_shortened_too():
+def test_oversized_last_turns_are_shortened():
     history = conversation(3, size=400_000)
     found = compact(history, overhead_tokens=1000, window=100_000)
     assert found is not None and found.tokens_after < 75_000
 
 
-def test_forced_compaction_always_makes_room():
+def test_forced_compaction_reduces_tokens():
     history = conversation(10, size=20_000)
     found = compact(history, overhead_tokens=0, window=1_000_000, forced=True)
     assert found is not None and found.tokens_after < found.tokens_before
@@ -126,7 +126,7 @@ def lasting(number: int, size: int = 4000) -> list[Message]:
     return [asked, given.model_copy(update={"pinned": True})]
 
 
-def test_the_text_of_a_skill_stays_whole_and_keeps_its_call():
+def test_pinned_tool_result_keeps_text_and_call():
     history: list[Message] = [user_message("The directive.", pinned=True), *lasting(0)]
     for number in range(1, 60):
         history += turn(number)
@@ -140,7 +140,7 @@ def test_the_text_of_a_skill_stays_whole_and_keeps_its_call():
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(10, 6000)), min_size=1, max_size=30))
-def test_calls_and_lasting_results_stay_together(turns: list[tuple[bool, int]]):
+def test_pinned_tool_results_keep_their_calls(turns: list[tuple[bool, int]]):
     history: list[Message] = [user_message("The directive.", pinned=True)]
     for number, (is_lasting, size) in enumerate(turns):
         history += lasting(number, size) if is_lasting else turn(number, size)

@@ -39,17 +39,17 @@ async def test_agent_reads_writes_and_answers(agent: OpenAgent):
         "a.py": "A = 1\n",
         "b.py": "B = 2\n",
     }
-    turns = await at_work.told(run, "agent.turn")
+    turns = await at_work.event_data(run, "agent.turn")
     assert [turn["turn"] for turn in turns] == [1, 2, 3]
     assert turns[0]["thinking"] == "First look."
     assert turns[0]["tools"][0]["input"] == {"path": "."}
-    used = await at_work.told(run, "agent.tool")
+    used = await at_work.event_data(run, "agent.tool")
     assert [(one["name"], one["is_error"]) for one in used] == [
         ("list_directory", False),
         ("write_file", False),
         ("write_file", False),
     ]
-    [ended] = await at_work.told(run, "agent.ended")
+    [ended] = await at_work.event_data(run, "agent.ended")
     assert ended["result"] == run.output
     calls = await at_work.models.calls()
     assert sum(call.cost_micros for call in calls) == result(run).cost_micros
@@ -73,11 +73,11 @@ async def test_repeated_failing_call_ends_agent_unless_something_changed(agent: 
     at_work = await agent({"tools": [{"read_file": {"path": "missing"}}]})
     run = await at_work.work()
     assert (result(run).end, result(run).turns) == ("loop", 3)
-    told = str(at_work.server.requests()[-1].body["messages"][-1])
-    assert "has now failed 2 times" in told
+    last_message = str(at_work.server.requests()[-1].body["messages"][-1])
+    assert "has now failed 2 times" in last_message
 
 
-async def test_failing_again_after_a_change_is_not_a_loop(agent: OpenAgent):
+async def test_repeated_failure_after_change_is_not_a_loop(agent: OpenAgent):
     failing: dict[str, Any] = {"tools": [{"read_file": {"path": "missing"}}]}
     turns = [turn for i in range(4) for turn in (failing, {"tools": [write("a", str(i))]})]
     at_work = await agent(*turns, {"text": "Done."})
@@ -86,7 +86,7 @@ async def test_failing_again_after_a_change_is_not_a_loop(agent: OpenAgent):
 
 
 @pytest.mark.parametrize(("limits", "end"), [({"turns": 4}, "turns"), ({"tokens": 3000}, "tokens")])
-async def test_each_limit_has_its_own_end(agent: OpenAgent, limits: dict[str, int], end: str):
+async def test_each_limit_has_its_own_end_reason(agent: OpenAgent, limits: dict[str, int], end: str):
     at_work = await agent({"tools": [{"list_directory": {"path": "."}}]})
     run = await at_work.work("x", **limits)
     assert result(run).end == end
@@ -97,12 +97,12 @@ async def test_each_limit_has_its_own_end(agent: OpenAgent, limits: dict[str, in
     ("turn", "end"),
     [({"text": "No.", "stop": "refusal"}, "refused"), ({"text": "", "fault": "empty"}, "stuck")],
 )
-async def test_unusable_answers_end_with_their_reason(agent: OpenAgent, turn: dict[str, Any], end: str):
+async def test_unusable_answer_ends_agent_with_reason(agent: OpenAgent, turn: dict[str, Any], end: str):
     at_work = await agent(turn)
     assert result(await at_work.work()).end == end
 
 
-async def test_a_tool_call_that_was_cut_off_is_not_carried_out(agent: OpenAgent):
+async def test_truncated_tool_call_is_not_executed(agent: OpenAgent):
     at_work = await agent(
         {"tools": [write("a.py", "x = 1\n" * 50)], "fault": {"kind": "max_tokens", "times": 1}},
         {"text": "Done."},
@@ -123,7 +123,7 @@ async def test_provider_errors_are_retried(agent: OpenAgent):
     assert len(at_work.server.requests()) == 3
 
 
-async def test_used_up_budget_asks_and_continues_after_raise(agent: OpenAgent):
+async def test_exhausted_budget_opens_gate_and_continues_after_raise(agent: OpenAgent):
     at_work = await agent({"text": "Done."}, limits=BudgetLimits(run_usd=0.01, day_usd=50, server_usd=50))
     started = await at_work.start("x")
     gate = await at_work.engine.open_gate()
@@ -135,7 +135,7 @@ async def test_used_up_budget_asks_and_continues_after_raise(agent: OpenAgent):
     assert result(run).end == "done"
 
 
-async def test_used_up_budget_ends_after_refusal(agent: OpenAgent):
+async def test_exhausted_budget_ends_agent_after_refusal(agent: OpenAgent):
     at_work = await agent({"text": "Done."}, limits=BudgetLimits(run_usd=0.01, day_usd=50, server_usd=50))
     started = await at_work.start("x")
     gate = await at_work.engine.open_gate()
@@ -161,7 +161,7 @@ async def test_messages_are_merged_in_order_before_next_turn(agent: OpenAgent):
             message = Interjection(id=f"m{i}", text=text, sent_by="me")
             await agent_store.insert_message(tx, started.id, message, now())
     run = await at_work.engine.finished(started.id)
-    [heard] = await at_work.told(run, "agent.heard")
+    [heard] = await at_work.event_data(run, "agent.heard")
     assert [message["text"] for message in heard["messages"]] == ["use tabs", "no, spaces"]
     sent = at_work.server.requests()[1].body["messages"][-1]["content"]
     assert [block["type"] for block in sent] == ["tool_result", "text"]
@@ -183,14 +183,14 @@ async def test_message_during_last_answer_is_received(agent: OpenAgent):
     assert (result(run).text, result(run).turns) == ("Now with tabs.", 2)
 
 
-async def test_a_conversation_too_long_for_the_window_is_compacted_and_goes_on(agent: OpenAgent):
+async def test_conversation_exceeding_window_is_compacted(agent: OpenAgent):
     turns = [
         {"tools": [write(f"{i}.txt", f"next={i + 1} " + "y" * 3000), {"read_file": {"path": f"{i}.txt"}}]}
         for i in range(25)
     ]
     at_work = await agent(*turns, {"text": "Done."}, window=20_000, scene={"position": r"next=(\d+)"})
     run = await at_work.work()
-    assert await at_work.told(run, "agent.compacted")
+    assert await at_work.event_data(run, "agent.compacted")
     largest = max(len(str(request.body["messages"])) for request in at_work.server.requests())
     assert largest < 20_000 * 4
 
@@ -210,16 +210,16 @@ async def test_unserializable_arguments_are_refused_and_agent_continues(agent: O
     assert len(calls) == 3 and calls == answers
 
 
-async def test_three_equal_calls_in_one_answer_are_one_failure(agent: OpenAgent):
+async def test_equal_calls_in_one_answer_count_as_one_failure(agent: OpenAgent):
     missing = {"read_file": {"path": "missing"}}
     at_work = await agent({"tools": [missing, missing, missing]}, {"text": "It is not there."})
     assert result(await at_work.work()).end == "done"
 
 
-async def test_a_conversation_the_provider_finds_too_long_is_cut_until_it_fits(agent: OpenAgent):
+async def test_conversation_rejected_by_provider_is_compacted_until_it_fits(agent: OpenAgent):
     turns = [{"tools": [write(f"{i}.txt", f"next={i + 1} " + "y" * 4000)]} for i in range(6)]
     too_long = {"text": "Done.", "fault": {"kind": "prompt_too_long", "times": 2}}
     at_work = await agent(*turns, too_long, scene={"position": r"next=(\d+)"})
     run = await at_work.work()
     assert result(run).end == "done"
-    assert await at_work.told(run, "agent.compacted")
+    assert await at_work.event_data(run, "agent.compacted")

@@ -29,7 +29,7 @@ async def test_prompt_prefix_changes_only_after_recorded_compaction(agent: OpenA
         (at_work.root / f"{i}.txt").write_text(f"{i}\n" + "line of text\n" * 900)
     run = await at_work.work()
     assert result(run).turns == FILES + 1
-    compacted = {told["turn"] for told in await at_work.told(run, "agent.compacted")}
+    compacted = {event["turn"] for event in await at_work.event_data(run, "agent.compacted")}
     sent = [blocks(request.body) for request in at_work.server.requests()]
     changed = {
         turn + 2 for turn, (before, after) in enumerate(pairwise(sent)) if after[: len(before)] != before

@@ -80,7 +80,7 @@ async def test_agent_runs_task_and_receives_message(live_forge: Live, model_serv
         assert error(late) == (409, "conflict")
 
 
-async def test_programs_are_not_opened_with_the_data_directory_among_them(
+async def test_data_directory_beside_program_is_not_readable(
     live_forge: Live,
     model_server: StartModels,
     tmp_path_factory: pytest.TempPathFactory,
@@ -145,8 +145,8 @@ async def test_invalid_task_is_refused(live_forge: Live, body: dict[str, Any], e
 async def test_message_to_other_run_kind_is_refused(live_forge: Live):
     async with live_forge.client() as client:
         run = data(await client.post("/api/v1/runs", json={"kind": "self_test"}))
-        told = await client.post(f"{AGENTS}/{run['id']}/messages", json={"text": "hello"})
-        assert error(told) == (404, "not_found")
+        response = await client.post(f"{AGENTS}/{run['id']}/messages", json={"text": "hello"})
+        assert error(response) == (404, "not_found")
         nowhere = await client.post(f"{AGENTS}/none/messages", json={"text": "hello"})
         assert error(nowhere) == (404, "not_found")
         direct = await client.post("/api/v1/runs", json={"kind": "agent", "input": {}})

@@ -1,4 +1,4 @@
-"""Every door is closed unless it is meant to be open."""
+"""Every route requires authentication unless it is listed as public."""
 
 from collections.abc import Iterator
 
@@ -8,11 +8,11 @@ from tests.support.server import Server
 
 from forge.api.server import ROUTERS, create_api
 
-OPEN = {"/health", "/health/version", "/api/v1/login", "/webhooks/{path:path}"}
-"""Whoever delivers to a webhook has no key of Forge: the secret of the webhook says who may start something."""
+PUBLIC_PATHS = {"/health", "/health/version", "/api/v1/login", "/webhooks/{path:path}"}
+"""Webhooks are authenticated by their own secret, not by an API key."""
 
 
-def doors() -> Iterator[tuple[str, str]]:
+def all_routes() -> Iterator[tuple[str, str]]:
     for router in ROUTERS:
         for route in router.routes:
             if isinstance(route, APIRoute):
@@ -27,25 +27,27 @@ def test_nothing_but_routes_and_two_sockets_is_served():
         "/ws",
     ]
     assert len(others) == 2
-    # The application itself adds none: whatever it has came in through the routers above.
+    # The application adds no routes of its own.
     assert len(create_api(None).routes) == len(ROUTERS)
 
 
-@pytest.mark.parametrize(("method", "path"), sorted(set(doors())))
+@pytest.mark.parametrize(("method", "path"), sorted(set(all_routes())))
 def test_protected_route_rejects_anonymous_requests(server: Server, method: str, path: str):
     with server.client() as client:
         del client.headers["Authorization"]
-        answer = client.request(method, path.replace("{", "").replace("}", ""), json={})
-    if path in OPEN:
-        assert answer.status_code != 401
+        response = client.request(method, path.replace("{", "").replace("}", ""), json={})
+    if path in PUBLIC_PATHS:
+        assert response.status_code != 401
     else:
-        assert answer.status_code == 401
-        (error,) = answer.json()["errors"]
+        assert response.status_code == 401
+        (error,) = response.json()["errors"]
         assert error["code"] == "unauthenticated" and error["hint"]
-        assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+        assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
-@pytest.mark.parametrize(("method", "path"), sorted(door for door in set(doors()) if door[1] not in OPEN))
+@pytest.mark.parametrize(
+    ("method", "path"), sorted(route for route in set(all_routes()) if route[1] not in PUBLIC_PATHS)
+)
 def test_wrong_key_is_rejected(server: Server, method: str, path: str):
     with server.client(Authorization="Bearer forge_" + "x" * 43) as client:
         assert client.request(method, path.replace("{", "").replace("}", ""), json={}).status_code == 401
@@ -54,23 +56,23 @@ def test_wrong_key_is_rejected(server: Server, method: str, path: str):
 def test_read_key_cannot_change_anything(server: Server):
     key = server.call("POST", "/api/v1/keys", {"name": "reader", "scopes": ["read"]})["key"]
     with server.client(Authorization=f"Bearer {key}") as client:
-        for method, path in sorted(set(doors())):
-            if path in OPEN or path == "/api/v1/logout":
+        for method, path in sorted(set(all_routes())):
+            if path in PUBLIC_PATHS or path == "/api/v1/logout":
                 continue
-            answer = client.request(method, path.replace("{", "").replace("}", ""), json={})
+            response = client.request(method, path.replace("{", "").replace("}", ""), json={})
             if method == "GET":
-                assert answer.status_code in {200, 404, 422}, (method, path, answer.text)
+                assert response.status_code in {200, 404, 422}, (method, path, response.text)
             else:
-                assert answer.status_code in {403, 422}, (method, path, answer.text)
-                assert answer.status_code == 403 or answer.json()["errors"]
+                assert response.status_code in {403, 422}, (method, path, response.text)
+                assert response.status_code == 403 or response.json()["errors"]
 
 
 def test_foreign_page_cannot_use_the_cookie(server: Server):
     link = server.call("POST", "/api/v1/login-links")["url"]
     with server.client() as client:
         del client.headers["Authorization"]
-        signed_in = client.post("/api/v1/login", json={"token": link.split("token=")[1]})
-        assert signed_in.status_code == 200
+        login = client.post("/api/v1/login", json={"token": link.split("token=")[1]})
+        assert login.status_code == 200
         csrf = client.cookies["forge_csrf"]
         body = {"kind": "self_test", "input": {}}
         own = {"Origin": server.url, "X-CSRF-Token": csrf}
@@ -85,7 +87,7 @@ def test_foreign_page_cannot_use_the_cookie(server: Server):
             assert client.post("/api/v1/runs", json=body, headers=headers).status_code == 403, headers
         assert client.post("/api/v1/runs", json=body, headers=own).status_code == 201
         assert client.get("/api/v1/me").json()["data"]["method"] == "session"
-        cookie = signed_in.headers.get_list("set-cookie")[0]
+        cookie = login.headers.get_list("set-cookie")[0]
         assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
         assert client.post("/api/v1/logout", headers=own).status_code == 200
         assert client.get("/api/v1/me").status_code == 401

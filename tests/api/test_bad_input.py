@@ -1,4 +1,4 @@
-"""Bad input gets a clear error, never a stack trace, and nothing is lost."""
+"""Invalid requests get a clear error without a stack trace."""
 
 import json
 import time
@@ -10,9 +10,9 @@ import pytest
 from tests.support.server import Server
 
 JSON = {"Content-Type": "application/json"}
-UNKNOWN = "0198c0de-0000-7000-8000-000000000000"
-HALF_A_CHARACTER = "WyIyMDI2LTAxLTAxVDAwOjAwOjAwKzAwOjAwIiwgIlx1ZDgwMCJd"
-"""A cursor whose id cannot be encoded."""
+UNKNOWN_ID = "0198c0de-0000-7000-8000-000000000000"
+CURSOR_WITH_LONE_SURROGATE = "WyIyMDI2LTAxLTAxVDAwOjAwOjAwKzAwOjAwIiwgIlx1ZDgwMCJd"
+"""A cursor with an id that cannot be encoded as UTF-8."""
 
 
 def request(server: Server, method: str, path: str, **options: Any) -> httpx2.Response:
@@ -20,13 +20,13 @@ def request(server: Server, method: str, path: str, **options: Any) -> httpx2.Re
         return client.request(method, path, **options)
 
 
-def error_of(answer: httpx2.Response) -> dict[str, Any]:
-    body = answer.json()
+def error_of(response: httpx2.Response) -> dict[str, Any]:
+    body = response.json()
     assert set(body) == {"data", "meta", "errors", "_links"}
     assert body["data"] is None
     assert set(body["meta"]) == {"request_id", "timestamp", "response_time_ms", "next_cursor"}
-    assert answer.headers["X-Request-ID"] == body["meta"]["request_id"]
-    assert "Traceback" not in answer.text and ".py" not in answer.text
+    assert response.headers["X-Request-ID"] == body["meta"]["request_id"]
+    assert "Traceback" not in response.text and ".py" not in response.text
     return body["errors"][0]
 
 
@@ -43,26 +43,26 @@ def error_of(answer: httpx2.Response) -> dict[str, Any]:
         ("POST", "/api/v1/runs", {"json": {"kind": "nothing"}}, 422, "invalid"),
         ("POST", "/api/v1/runs", {"json": {"kind": "self_test", "input": {"width": 0}}}, 422, "invalid"),
         ("POST", "/api/v1/runs", {"json": {"kind": "self_test", "input": {"wide": 1}}}, 422, "invalid"),
-        ("GET", f"/api/v1/runs/{UNKNOWN}", {}, 404, "not_found"),
+        ("GET", f"/api/v1/runs/{UNKNOWN_ID}", {}, 404, "not_found"),
         ("GET", "/api/v1/runs/..%2f..%2fetc%2fpasswd", {}, 404, "not_found"),
         ("GET", "/api/v1/runs/%00", {}, 422, "invalid"),
         ("GET", "/api/v1/gates/%00", {}, 422, "invalid"),
         ("GET", "/api/v1/runs?kind=%00", {}, 422, "invalid"),
-        ("POST", f"/api/v1/runs/{UNKNOWN}/cancel", {}, 404, "not_found"),
-        ("GET", f"/api/v1/gates/{UNKNOWN}", {}, 404, "not_found"),
+        ("POST", f"/api/v1/runs/{UNKNOWN_ID}/cancel", {}, 404, "not_found"),
+        ("GET", f"/api/v1/gates/{UNKNOWN_ID}", {}, 404, "not_found"),
         (
             "POST",
-            f"/api/v1/gates/{UNKNOWN}/answer",
+            f"/api/v1/gates/{UNKNOWN_ID}/answer",
             {"json": {"option": "yes", "shown_hash": "0" * 64}},
             404,
             "not_found",
         ),
-        ("POST", f"/api/v1/gates/{UNKNOWN}/answer", {"json": {"option": "yes"}}, 422, "invalid"),
+        ("POST", f"/api/v1/gates/{UNKNOWN_ID}/answer", {"json": {"option": "yes"}}, 422, "invalid"),
         ("GET", "/api/v1/runs?cursor=garbage", {}, 400, "malformed"),
         ("GET", "/api/v1/runs?cursor=bm90IGpzb24", {}, 400, "malformed"),
         ("GET", "/api/v1/runs?cursor=WzEsMl0", {}, 400, "malformed"),
         ("GET", "/api/v1/gates?cursor=%F0%9F%92%A9", {}, 400, "malformed"),
-        ("GET", f"/api/v1/runs?cursor={HALF_A_CHARACTER}", {}, 400, "malformed"),
+        ("GET", f"/api/v1/runs?cursor={CURSOR_WITH_LONE_SURROGATE}", {}, 400, "malformed"),
         ("GET", "/api/v1/runs?limit=0", {}, 422, "invalid"),
         ("GET", "/api/v1/runs?limit=all", {}, 422, "invalid"),
         ("GET", "/api/v1/runs?status=odd", {}, 422, "invalid"),
@@ -71,7 +71,7 @@ def error_of(answer: httpx2.Response) -> dict[str, Any]:
         ("GET", "/api/v1/events?stream=account:other&after=-1", {}, 422, "invalid"),
         ("PUT", "/api/v1/secrets/bad%20name", {"json": {"value": "x"}}, 422, "invalid"),
         ("DELETE", "/api/v1/secrets/NOT_THERE", {}, 404, "not_found"),
-        ("DELETE", f"/api/v1/keys/{UNKNOWN}", {}, 404, "not_found"),
+        ("DELETE", f"/api/v1/keys/{UNKNOWN_ID}", {}, 404, "not_found"),
         ("GET", "/api/v1/nothing", {}, 404, "not_found"),
         ("PATCH", "/api/v1/runs", {}, 405, "not_allowed"),
         ("POST", "/api/v1/login", {"json": {"token": "wrong"}}, 401, "unauthenticated"),
@@ -81,15 +81,15 @@ def error_of(answer: httpx2.Response) -> dict[str, Any]:
 def test_errors_explain_impossible_requests(
     server: Server, method: str, path: str, options: Any, status: int, code: str
 ):
-    answer = request(server, method, path, **options)
-    error = error_of(answer)
-    assert (answer.status_code, error["code"]) == (status, code), answer.text
+    response = request(server, method, path, **options)
+    error = error_of(response)
+    assert (response.status_code, error["code"]) == (status, code), response.text
     assert error["message"]
 
 
 def test_declared_body_size_over_the_limit_is_rejected_immediately(server: Server):
-    answer = request(server, "POST", "/api/v1/runs", content=b"x" * 2_000_000)
-    assert (answer.status_code, error_of(answer)["code"]) == (413, "too_large")
+    response = request(server, "POST", "/api/v1/runs", content=b"x" * 2_000_000)
+    assert (response.status_code, error_of(response)["code"]) == (413, "too_large")
 
 
 def test_streamed_body_over_the_limit_is_rejected(server: Server):
@@ -97,8 +97,8 @@ def test_streamed_body_over_the_limit_is_rejected(server: Server):
         for _ in range(100):
             yield b"x" * 65_536
 
-    answer = request(server, "POST", "/api/v1/runs", content=endless())
-    assert (answer.status_code, error_of(answer)["code"]) == (413, "too_large")
+    response = request(server, "POST", "/api/v1/runs", content=endless())
+    assert (response.status_code, error_of(response)["code"]) == (413, "too_large")
 
 
 def test_valid_request_id_is_returned_and_invalid_one_replaced(server: Server):
@@ -106,28 +106,28 @@ def test_valid_request_id_is_returned_and_invalid_one_replaced(server: Server):
         request(server, "GET", "/health", headers={"X-Request-ID": "abc-1"}).headers["X-Request-ID"]
         == "abc-1"
     )
-    strange = "x" * 500
+    invalid = "x" * 500
     assert (
-        request(server, "GET", "/health", headers={"X-Request-ID": strange}).headers["X-Request-ID"]
-        != strange
+        request(server, "GET", "/health", headers={"X-Request-ID": invalid}).headers["X-Request-ID"]
+        != invalid
     )
 
 
 def test_used_or_expired_link_is_rejected(server: Server):
     token = server.call("POST", "/api/v1/login-links")["url"].split("token=")[1]
     assert request(server, "POST", "/api/v1/login", json={"token": token}).status_code == 200
-    again = request(server, "POST", "/api/v1/login", json={"token": token})
-    error = error_of(again)
-    assert (again.status_code, error["code"]) == (410, "gone")
+    repeated = request(server, "POST", "/api/v1/login", json={"token": token})
+    error = error_of(repeated)
+    assert (repeated.status_code, error["code"]) == (410, "gone")
     assert "forge login --link" in error["hint"]
 
 
 def test_revoked_key_is_rejected(server: Server):
     created = server.call("POST", "/api/v1/keys", {"name": "soon gone", "scopes": ["read"]})
     server.call("DELETE", f"/api/v1/keys/{created['api_key']['id']}")
-    answer = request(server, "GET", "/api/v1/me", headers={"Authorization": f"Bearer {created['key']}"})
-    assert answer.status_code == 401
-    assert "revoked" in error_of(answer)["message"]
+    response = request(server, "GET", "/api/v1/me", headers={"Authorization": f"Bearer {created['key']}"})
+    assert response.status_code == 401
+    assert "revoked" in error_of(response)["message"]
 
 
 def test_health_needs_no_login(server: Server):
@@ -144,11 +144,11 @@ def test_metrics_count_requests(server: Server):
 def test_rate_limit_rejects_excess_requests(start_server: Any, tmp_path: Path):
     server = start_server(FORGE_RATE_LIMIT_PER_MINUTE="5")
     with server.client() as client:
-        answers = [client.get("/api/v1/me") for _ in range(8)]
-    statuses = [answer.status_code for answer in answers]
+        responses = [client.get("/api/v1/me") for _ in range(8)]
+    statuses = [response.status_code for response in responses]
     assert statuses[:5] == [200] * 5 and statuses[-1] == 429
-    assert error_of(answers[-1])["code"] == "too_many"
-    assert int(answers[-1].headers["Retry-After"]) >= 1
+    assert error_of(responses[-1])["code"] == "too_many"
+    assert int(responses[-1].headers["Retry-After"]) >= 1
 
 
 def test_login_attempts_are_limited(start_server: Any):
@@ -156,18 +156,18 @@ def test_login_attempts_are_limited(start_server: Any):
     started = time.monotonic()
     with server.client() as client:
         statuses = [client.post("/api/v1/login", json={"token": f"guess{n}"}).status_code for n in range(12)]
-    refilled = int((time.monotonic() - started) / 6)  # ten a minute
+    refilled = int((time.monotonic() - started) / 6)  # ten per minute
     assert statuses[:10] == [401] * 10
     assert (set(statuses) <= {401, 429}, statuses.count(401) <= 10 + refilled) == (True, True), statuses
 
 
 def test_log_contains_requests_without_secrets(server: Server):
-    request(server, "GET", f"/api/v1/runs/{UNKNOWN}")
+    request(server, "GET", f"/api/v1/runs/{UNKNOWN_ID}")
     lines = [json.loads(line) for line in (server.data_dir / "logs" / "forge.log").read_text().splitlines()]
     assert all({"at", "level", "logger", "message"} <= set(line) for line in lines)
     assert server.key not in (server.data_dir / "logs" / "forge.log").read_text()
 
 
 def test_number_of_reported_problems_is_limited(server: Server):
-    answer = request(server, "POST", "/api/v1/keys", json={"name": "odd", "scopes": ["odd"] * 5000})
-    assert (answer.status_code, len(answer.json()["errors"])) == (422, 50)
+    response = request(server, "POST", "/api/v1/keys", json={"name": "odd", "scopes": ["odd"] * 5000})
+    assert (response.status_code, len(response.json()["errors"])) == (422, 50)

@@ -1,4 +1,4 @@
-"""Whispers over the WebSocket: among the events they belong to, once, and gone for those who were away."""
+"""Ephemeral events over the WebSocket: in order, once, and never replayed."""
 
 import asyncio
 import json
@@ -12,8 +12,8 @@ from forge.events.models import EventData
 from forge.runs.models import RunResumed
 
 
-class Murmur(EventData):
-    type: ClassVar[str] = "test.murmur"
+class EphemeralText(EventData):
+    type: ClassVar[str] = "test.ephemeral"
     is_durable: ClassVar[bool] = False
 
     text: str
@@ -29,8 +29,8 @@ async def append(live: Live, stream: str) -> None:
         await live.forge.events.append(tx, stream, RunResumed())
 
 
-async def whisper(live: Live, stream: str, text: str) -> None:
-    await live.forge.events.publish_ephemeral(stream, Murmur(text=text))
+async def publish_ephemeral(live: Live, stream: str, text: str) -> None:
+    await live.forge.events.publish_ephemeral(stream, EphemeralText(text=text))
 
 
 async def subscribe(socket: ClientConnection, stream: str, after: int | None) -> None:
@@ -38,17 +38,17 @@ async def subscribe(socket: ClientConnection, stream: str, after: int | None) ->
     assert json.loads(await socket.recv())["type"] == "subscribed"
 
 
-async def heard(socket: ClientConnection, until: int) -> list[dict[str, Any]]:
-    seen: list[dict[str, Any]] = []
+async def receive_events(socket: ClientConnection, until: int) -> list[dict[str, Any]]:
+    received: list[dict[str, Any]] = []
     async with asyncio.timeout(PATIENCE_S):
-        while not seen or seen[-1]["seq"] != until:
+        while not received or received[-1]["seq"] != until:
             message = json.loads(await socket.recv())
             assert message["type"] == "events"
-            seen += message["events"]
-    return seen
+            received += message["events"]
+    return received
 
 
-def words(events: list[dict[str, Any]]) -> list[Any]:
+def contents(events: list[dict[str, Any]]) -> list[Any]:
     return [event["seq"] or event["data"]["text"] for event in events]
 
 
@@ -56,15 +56,15 @@ async def test_ephemeral_events_arrive_once_in_order(live_forge: Live, stream: s
     async with live_forge.socket() as socket:
         await subscribe(socket, stream, 0)
         for n in range(1, 31):
-            await whisper(live_forge, stream, f"before {n}")
+            await publish_ephemeral(live_forge, stream, f"before {n}")
             await append(live_forge, stream)
-        seen = await heard(socket, until=30)
-    assert words(seen) == [part for n in range(1, 31) for part in (f"before {n}", n)]
-    assert seen[0] == {
+        received = await receive_events(socket, until=30)
+    assert contents(received) == [part for n in range(1, 31) for part in (f"before {n}", n)]
+    assert received[0] == {
         "stream": stream,
         "seq": None,
-        "at": seen[0]["at"],
-        "type": "test.murmur",
+        "at": received[0]["at"],
+        "type": "test.ephemeral",
         "data": {"text": "before 1"},
     }
 
@@ -73,24 +73,24 @@ async def test_replaying_client_gets_no_ephemeral_events(live_forge: Live, strea
     async with live_forge.socket() as socket:
         await subscribe(socket, stream, 0)
         await append(live_forge, stream)
-        assert words(await heard(socket, until=1)) == [1]
-    await whisper(live_forge, stream, "to nobody")
+        assert contents(await receive_events(socket, until=1)) == [1]
+    await publish_ephemeral(live_forge, stream, "to no subscriber")
     await append(live_forge, stream)
-    async with live_forge.socket() as staying, live_forge.socket() as socket:
-        await subscribe(staying, stream, None)
-        await whisper(live_forge, stream, "to the one who stays")
+    async with live_forge.socket() as connected, live_forge.socket() as socket:
+        await subscribe(connected, stream, None)
+        await publish_ephemeral(live_forge, stream, "to the connected client")
         await subscribe(socket, stream, 1)
-        await whisper(live_forge, stream, "to both")
+        await publish_ephemeral(live_forge, stream, "to both")
         await append(live_forge, stream)
-        assert words(await heard(socket, until=3)) == [2, "to both", 3]
-        assert words(await heard(staying, until=3)) == ["to the one who stays", "to both", 3]
+        assert contents(await receive_events(socket, until=3)) == [2, "to both", 3]
+        assert contents(await receive_events(connected, until=3)) == ["to the connected client", "to both", 3]
 
 
 async def test_history_contains_no_ephemeral_events(live_forge: Live, stream: str):
     async with live_forge.socket() as socket, live_forge.client() as client:
         await subscribe(socket, stream, 0)
-        await whisper(live_forge, stream, "a")
+        await publish_ephemeral(live_forge, stream, "a")
         await append(live_forge, stream)
-        assert words(await heard(socket, until=1)) == ["a", 1]
+        assert contents(await receive_events(socket, until=1)) == ["a", 1]
         history = (await client.get("/api/v1/events", params={"stream": stream})).json()["data"]
-    assert words(history) == [1]
+    assert contents(history) == [1]

@@ -1,4 +1,4 @@
-"""Limits count what they should, and cannot be slipped past."""
+"""Rate limits and error responses of the middleware."""
 
 import sqlite3
 import time
@@ -34,21 +34,21 @@ def test_changing_guesses_share_the_limit_of_their_address(start_server: Callabl
             client.get("/api/v1/me", headers={"Authorization": f"Bearer forge_{n:043d}"}).status_code
             for n in range(14)
         ]
-    refilled = int((time.monotonic() - started) / 6)  # ten a minute
+    refilled = int((time.monotonic() - started) / 6)  # ten per minute
     assert statuses[:10] == [401] * 10
     assert (set(statuses) <= {401, 429}, statuses.count(401) <= 10 + refilled) == (True, True), statuses
 
 
 def test_unhandled_exception_response_has_request_id_and_headers(start_server: Callable[..., Server]):
-    """A table is taken away under the server: what it answers then is still one of ours."""
+    """A missing table causes the exception."""
     server = start_server()
     with closing(sqlite3.connect(server.data_dir / "forge.db", timeout=60)) as database:
         database.execute("ALTER TABLE runs RENAME TO gone")
         database.commit()
     with server.client() as client:
-        answer = client.get("/api/v1/runs", headers={"X-Request-ID": "lost-1"})
-    assert answer.status_code == 500
-    assert answer.headers["X-Request-ID"] == answer.json()["meta"]["request_id"] == "lost-1"
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert "Traceback" not in answer.text
+        response = client.get("/api/v1/runs", headers={"X-Request-ID": "lost-1"})
+    assert response.status_code == 500
+    assert response.headers["X-Request-ID"] == response.json()["meta"]["request_id"] == "lost-1"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert "Traceback" not in response.text
     server.kill()

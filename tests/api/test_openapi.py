@@ -1,4 +1,4 @@
-"""The API is what its description says: thousands of generated requests, none of them met by a 5xx."""
+"""The API matches its OpenAPI description: thousands of generated requests cause no server error."""
 
 import json
 import random
@@ -59,11 +59,11 @@ def test_generated_requests_cause_no_server_error(
             *(sys.executable, "-m", "schemathesis.cli", "run", str(schema)),
             *("--url", server.url, "--header", f"Authorization: Bearer {server.key}"),
             *("--checks", ",".join(CHECKS)),
-            # One worker: Python 3.11 cannot parse in two threads at once, and Hypothesis parses what it describes.
+            # One worker: parsing in two threads at once fails on Python 3.11, and Hypothesis parses its own source.
             *("--max-examples", "40" if thorough else "10", "--workers", "1", "--seed", "1", "--no-color"),
-            # Logging out or revoking would be fine, but /login counts against the limit of guesses.
+            # Excluded because /login counts against the limit of login attempts.
             *("--exclude-path", "/api/v1/login"),
-            # How quickly requests can be made up depends on the machine.
+            # The speed of request generation depends on the machine.
             *("--suppress-health-check", "too_slow"),
         ],
         capture_output=True,

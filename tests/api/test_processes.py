@@ -1,4 +1,4 @@
-"""Several processes: on PostgreSQL they are one Forge; on SQLite the second one is refused."""
+"""Several processes: on PostgreSQL they work together, on SQLite the second one is rejected."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from forge.events import hub
 async def test_events_of_one_process_reach_another_immediately(
     start_server: Callable[..., Server], postgres: Postgres, tmp_path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(hub, "RECHECK_S", 3600.0)  # a lost wake-up is never noticed
+    monkeypatch.setattr(hub, "RECHECK_S", 3600.0)  # a lost notification is never noticed
     url = postgres.new_database()
     one = await asyncio.to_thread(start_server, tmp_path / "one", FORGE_DATABASE_URL=url)
     settings = settings_for(tmp_path / "two", url, vault_key_file=one.data_dir / "vault.key")
@@ -49,7 +49,7 @@ async def test_run_is_cancelled_through_another_process(
     for run_id in ids:
         await asyncio.to_thread(servers[1].call, "POST", f"/api/v1/runs/{run_id}/cancel")
     for server in servers:
-        await asyncio.to_thread(server.stop)  # would wait for a step that goes on
+        await asyncio.to_thread(server.stop)  # would wait for a running step
         assert server.process.returncode == 0
 
 

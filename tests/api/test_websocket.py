@@ -1,4 +1,4 @@
-"""The live tail: nothing lost, nothing twice, nobody in who should not be."""
+"""Event streams over the WebSocket: every event once, and only for authorized clients."""
 
 import asyncio
 import json
@@ -19,19 +19,19 @@ from forge.http import websocket_connection
 from forge.runs.models import RunProgressed
 
 EVENTS = 10_000
-CUTS = 100
+MIN_CUTS = 100
 
 
 @pytest.fixture
 async def stream(live_forge: Live) -> str:
-    """A stream that its owner may watch, and a test may write to."""
+    """A stream that its owner can subscribe to and a test can append to."""
     return f"account:{live_forge.account_id}"
 
 
 async def append(live: Live, stream: str, count: int) -> None:
     async with live.forge.store.begin() as tx:
-        facts = [RunProgressed(done=n, total=10_000_000, note="") for n in range(count)]
-        await live.forge.events.append(tx, stream, *facts)
+        events = [RunProgressed(done=n, total=10_000_000, note="") for n in range(count)]
+        await live.forge.events.append(tx, stream, *events)
 
 
 async def messages(socket: ClientConnection) -> AsyncIterator[dict[str, Any]]:
@@ -46,7 +46,7 @@ async def subscribe(socket: ClientConnection, stream: str, after: int = 0) -> di
 
 async def test_reconnecting_client_gets_every_event_once(live_forge: Live, stream: str):
     chance = random.Random(3)
-    seen: list[int] = []
+    received: list[int] = []
     cuts = 0
 
     async def write() -> None:
@@ -54,28 +54,28 @@ async def test_reconnecting_client_gets_every_event_once(live_forge: Live, strea
             await append(live_forge, stream, 50)
 
     async def follow_until_cut() -> None:
-        patience = chance.randrange(1, EVENTS // CUTS)
+        cut_after = chance.randrange(1, EVENTS // MIN_CUTS)
         async with live_forge.socket() as socket:
-            await subscribe(socket, stream, seen[-1] if seen else 0)
-            got = 0
+            await subscribe(socket, stream, received[-1] if received else 0)
+            count = 0
             async for message in messages(socket):
                 numbers = [event["seq"] for event in message.get("events", [])]
-                # A cut may fall anywhere, also between receiving and keeping: only a part of this message is kept.
-                kept = numbers[: patience - got] if cuts < CUTS else numbers
-                seen.extend(kept)
-                got += len(kept)
-                if (cuts < CUTS and got >= patience) or (seen and seen[-1] == EVENTS):
+                # Keep only a part of the message, as if the client failed between receiving and storing it.
+                accepted = numbers[: cut_after - count] if cuts < MIN_CUTS else numbers
+                received.extend(accepted)
+                count += len(accepted)
+                if (cuts < MIN_CUTS and count >= cut_after) or (received and received[-1] == EVENTS):
                     socket.transport.abort()
                     return
 
     writing = asyncio.create_task(write())
     async with asyncio.timeout(PATIENCE_S):
-        while not seen or seen[-1] < EVENTS:
+        while not received or received[-1] < EVENTS:
             await follow_until_cut()
             cuts += 1
         await writing
-    assert cuts >= CUTS
-    assert seen == list(range(1, EVENTS + 1))
+    assert cuts >= MIN_CUTS
+    assert received == list(range(1, EVENTS + 1))
 
 
 async def test_subscription_gets_confirmation_history_and_live_events(live_forge: Live, stream: str):
@@ -116,11 +116,11 @@ async def test_unsubscribing_ends_one_stream_only(live_forge: Live, stream: str)
             await asyncio.wait_for(socket.recv(), 0.3)
 
 
-@pytest.mark.parametrize("stream", ["run:0198", "account:somebody-else", "nothing:1"])
+@pytest.mark.parametrize("stream", ["run:0198", "account:another-account", "nothing:1"])
 async def test_foreign_stream_looks_missing(live_forge: Live, stream: str):
     async with live_forge.socket() as socket:
-        answer = await subscribe(socket, stream)
-    assert (answer["type"], answer["code"], answer["stream"]) == ("error", "not_found", stream)
+        response = await subscribe(socket, stream)
+    assert (response["type"], response["code"], response["stream"]) == ("error", "not_found", stream)
 
 
 async def test_future_cursor_is_an_error_of_its_stream_only(live_forge: Live, stream: str):
@@ -192,19 +192,19 @@ async def test_slow_client_is_disconnected_and_can_return(
     async with asyncio.timeout(PATIENCE_S):
         while clients(live_forge) == 0:
             await asyncio.sleep(0.01)
-        while clients(live_forge) > 0:  # more and more for it to read, until the server has had enough
+        while clients(live_forge) > 0:  # until the server disconnects it
             async with live_forge.forge.store.begin() as tx:
-                facts = [RunProgressed(done=0, total=1, note="x" * 10_000)] * 50
-                await live_forge.forge.events.append(tx, stream, *facts)
+                events = [RunProgressed(done=0, total=1, note="x" * 10_000)] * 50
+                await live_forge.forge.events.append(tx, stream, *events)
         while await reader.read(1_000_000):
-            pass  # what was on its way; then the end
+            pass  # data sent before the end
     writer.close()
     async with live_forge.socket() as socket:
         assert (await subscribe(socket, stream))["type"] == "subscribed"
 
 
 async def open_without_reading(live: Live) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A WebSocket whose client stops taking bytes off the network after the first few."""
+    """Open a WebSocket whose client reads only the handshake."""
     address = urlsplit(live.url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=1024)
     lines = (
@@ -233,7 +233,7 @@ async def test_number_of_streams_per_socket_is_limited(
     monkeypatch.setattr(websocket, "MAX_STREAMS", 1)
     async with live_forge.socket() as socket:
         await subscribe(socket, stream)
-        await subscribe(socket, stream)  # the same one again takes no second place
+        await subscribe(socket, stream)  # a repeated subscription does not count twice
         await socket.send(json.dumps({"type": "subscribe", "stream": "run:another"}))
         with pytest.raises(ConnectionClosed):
             await asyncio.wait_for(socket.recv(), PATIENCE_S)

@@ -60,14 +60,14 @@ def test_self_test_passes():
     assert [proof.problems for proof in run_self_tests([CHECK])] == [[]]
 
 
-class TestRowsOfTheOriginal:
+class TestOriginalFalseResults:
     """Measured there: both failed."""
 
-    def test_a_new_untracked_file_that_is_claimed_passes(self, repository: Repository):
+    def test_claimed_untracked_file_passes(self, repository: Repository):
         repository.write({"app/new.py": "n\n"})
         assert verdict(look(repository, "app/new.py")) == PASS
 
-    def test_a_staged_file_with_an_accent_that_is_claimed_passes(self, repository: Repository):
+    def test_claimed_staged_file_with_accent_passes(self, repository: Repository):
         repository.write({"naïve.py": "n\n"})
         repository.git("add", "naïve.py")
         assert verdict(look(repository, "naïve.py")) == PASS
@@ -227,7 +227,7 @@ SCENARIOS: list[
 @pytest.mark.parametrize(
     ("act", "claims", "expected"), [row[1:] for row in SCENARIOS], ids=[row[0] for row in SCENARIOS]
 )
-def test_scenario(
+def test_scenario_has_expected_verdict(
     repository: Repository,
     act: Callable[[Repository], None],
     claims: list[str],
@@ -237,7 +237,7 @@ def test_scenario(
     assert verdict(look(repository, *claims)) == expected
 
 
-def test_what_differs_in_a_submodule_is_a_change_that_can_be_claimed(repository: Repository, tmp_path: Path):
+def test_submodule_change_can_be_claimed(repository: Repository, tmp_path: Path):
     lib = make_repository(tmp_path / "lib", {"lib.py": "l\n"})
     repository.git("submodule", "--quiet", "add", str(lib.path), "lib")
     repository.commit()
@@ -247,7 +247,7 @@ def test_what_differs_in_a_submodule_is_a_change_that_can_be_claimed(repository:
     assert verdict(look(repository, "app/a.py", "lib")) == PASS
 
 
-def test_what_was_committed_counts_from_the_base(repository: Repository):
+def test_committed_changes_count_from_base(repository: Repository):
     edit(repository)
     repository.commit()
     assert verdict(look(repository, "app/a.py")) == fail((PHANTOM, "app/a.py"))
@@ -256,21 +256,21 @@ def test_what_was_committed_counts_from_the_base(repository: Repository):
     assert verdict(look(repository, "app/a.py", base="HEAD~1")) == fail((UNCLAIMED, "app/evil.py"))
 
 
-def test_reverted_commit_is_no_change(repository: Repository):
+def test_reverted_commit_is_not_a_change(repository: Repository):
     edit(repository)
     repository.commit()
     repository.commit({"app/a.py": FILES["app/a.py"], "app/b.py": "b = 2\n"})
     assert verdict(look(repository, "app/b.py", base="HEAD~2")) == PASS
 
 
-def test_before_the_first_commit_every_file_is_a_change(tmp_path: Path):
+def test_every_file_is_a_change_before_first_commit(tmp_path: Path):
     repository = make_repository(tmp_path / "project")
     repository.write({"a.py": "a\n", "b.py": "b\n"})
     assert verdict(look(repository, "a.py")) == fail((UNCLAIMED, "b.py"))
     assert verdict(look(repository, "a.py", "b.py")) == PASS
 
 
-def test_a_merge_that_is_not_finished_is_an_error(repository: Repository):
+def test_unfinished_merge_is_an_error(repository: Repository):
     repository.git("checkout", "--quiet", "-b", "side")
     repository.commit({"app/b.py": "b = 2\n"})
     repository.git("checkout", "--quiet", "main")
@@ -282,18 +282,18 @@ def test_a_merge_that_is_not_finished_is_an_error(repository: Repository):
     assert verdict(look(repository)) == (Verdict.ERROR, [("unfinished-merge", "app/b.py")])
 
 
-def test_without_a_claim_it_is_skipped_and_says_so(repository: Repository):
+def test_check_without_claims_is_skipped_with_reason(repository: Repository):
     edit(repository)
     examination = look(repository)
     assert verdict_of(CHECK, examination) == Verdict.SKIP
     assert examination.skipped == "no files were claimed; pass --claimed-files"
 
 
-def test_a_claim_on_evidence_alone_without_changes_is_skipped(repository: Repository):
+def test_claim_of_unchanged_evidence_is_skipped(repository: Repository):
     assert verdict_of(CHECK, look(repository, "Forge/evidence/diff_log.md")) == Verdict.SKIP
 
 
-def test_the_detail_names_both_lists_and_ends():
+def test_detail_lists_both_kinds_and_is_bounded():
     before = {f"f{number:02}.py": "1\n" for number in range(12)}
     after = {name: "2\n" for name in before}
     examination = CHECK.examine(snapshot_of(after, base=before, claims=["x\ny.py"]))
@@ -304,7 +304,7 @@ def test_the_detail_names_both_lists_and_ends():
     )
 
 
-def test_each_finding_says_what_to_do():
+def test_each_finding_has_a_fix():
     snapshot = snapshot_of(
         {"A.py": "2\n", "b.py": "1\n", "c/d.py": "1\n"}, base={"b.py": "1\n", "c/d.py": "1\n"}
     )
@@ -352,7 +352,7 @@ def test_each_finding_says_what_to_do():
     )
 
 
-def test_one_claim_covers_one_of_two_names_that_look_the_same():
+def test_claim_covers_only_one_of_two_lookalike_names():
     both = {"na\u00efve.py": "1\n", "nai\u0308ve.py": "2\n"}
     examination = CHECK.examine(snapshot_of(both, base={}, claims=["na\u00efve.py"]))
     assert [(found.rule, found.subject) for found in examination.found] == [(UNCLAIMED, "nai\u0308ve.py")]
@@ -362,7 +362,7 @@ _NAMES = st.text(st.characters(blacklist_characters="/\0"), min_size=1, max_size
 
 
 @given(changed=st.sets(_NAMES, max_size=6), claimed=st.sets(_NAMES, min_size=1, max_size=6))
-def test_it_passes_exactly_when_both_lists_are_the_same(changed: set[str], claimed: set[str]):
+def test_check_passes_only_if_claims_equal_changes(changed: set[str], claimed: set[str]):
     claims = Claims(frozenset(claimed), {})
     examination = CHECK.examine(snapshot_of({name: b"x" for name in changed}, claims=claims))
     if changed == claimed:
@@ -371,7 +371,7 @@ def test_it_passes_exactly_when_both_lists_are_the_same(changed: set[str], claim
         assert verdict_of(CHECK, examination) == Verdict.FAIL
 
 
-def test_a_claim_on_a_file_that_is_there_does_not_cover_a_new_one_that_looks_the_same() -> None:
+def test_claim_of_unchanged_file_does_not_cover_new_lookalike() -> None:
     composed, decomposed = "caf\u00e9.py", "cafe\u0301.py"
     snapshot = snapshot_of(
         {composed: "a = 1\n", decomposed: "b = 1\n"}, base={composed: "a = 1\n"}, claims=[composed]

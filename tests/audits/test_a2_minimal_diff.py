@@ -46,22 +46,22 @@ def test_self_test_passes():
     assert [proof.problems for proof in run_self_tests([CHECK])] == [[]]
 
 
-class TestRowsOfTheOriginal:
+class TestOriginalFalseResults:
     """Measured there: the first failed, the second passed."""
 
-    def test_a_new_file_called_rename_passes(self, repository: Repository):
+    def test_new_file_named_rename_passes(self, repository: Repository):
         repository.write({"rename_user.py": "def rename(): ...\n"})
         assert verdict(look(repository)) == (Verdict.PASS, [])
         repository.git("add", "--all")
         assert verdict(look(repository)) == (Verdict.PASS, [])
 
-    def test_a_rename_that_is_not_staged_fails(self, repository: Repository):
+    def test_unstaged_rename_fails(self, repository: Repository):
         (repository.path / "user.py").rename(repository.path / "person.py")
         assert verdict(look(repository)) == (Verdict.FAIL, [("rename", "person.py")])
 
 
 class TestRenames:
-    def test_a_staged_rename_fails(self, repository: Repository):
+    def test_staged_rename_fails(self, repository: Repository):
         repository.git("mv", "user.py", "person.py")
         assert look(repository).found == (
             Found(
@@ -74,39 +74,39 @@ class TestRenames:
             ),
         )
 
-    def test_a_rename_with_an_edit_fails(self, repository: Repository):
+    def test_rename_with_edit_fails(self, repository: Repository):
         repository.git("mv", "user.py", "person.py")
         repository.write({"person.py": TEXT.replace("line 3", "line three")})
         assert verdict(look(repository)) == (Verdict.FAIL, [("rename", "person.py")])
 
-    def test_a_committed_rename_fails_from_the_base(self, repository: Repository):
+    def test_committed_rename_fails_from_base(self, repository: Repository):
         repository.git("mv", "user.py", "person.py")
         repository.commit()
         assert verdict_of(CHECK, look(repository)) == Verdict.SKIP
         assert verdict(look(repository, base="HEAD~1")) == (Verdict.FAIL, [("rename", "person.py")])
 
-    def test_a_rename_by_case_fails(self, repository: Repository):
+    def test_case_rename_fails(self, repository: Repository):
         (repository.path / "user.py").rename(repository.path / "User.py")
         assert verdict(look(repository)) == (Verdict.FAIL, [("rename", "User.py")])
 
-    def test_a_planned_rename_passes_and_only_that_one(self, repository: Repository):
+    def test_only_claimed_rename_passes(self, repository: Repository):
         (repository.path / "user.py").rename(repository.path / "person.py")
         assert verdict(look(repository, "user.py=>person.py")) == (Verdict.PASS, [])
         assert verdict(look(repository, "user.py", "person.py")) == (Verdict.FAIL, [("rename", "person.py")])
         assert verdict(look(repository, "person.py=>user.py")) == (Verdict.FAIL, [("rename", "person.py")])
 
-    def test_a_copy_and_two_empty_files_are_no_renames(self, repository: Repository):
+    def test_copies_and_empty_files_are_not_renames(self, repository: Repository):
         repository.commit({"old/__init__.py": ""})
         (repository.path / "old" / "__init__.py").unlink()
         repository.write({"new/__init__.py": "", "copy.py": TEXT})
         assert verdict(look(repository)) == (Verdict.PASS, [])
 
-    def test_a_new_file_in_the_place_of_another_is_no_rename(self, repository: Repository):
+    def test_replaced_file_is_not_a_rename(self, repository: Repository):
         (repository.path / "user.py").unlink()
         repository.write({"person.py": "class Person: ...\n" * 20})
         assert verdict(look(repository)) == (Verdict.PASS, [])
 
-    def test_a_rename_of_evidence_is_no_matter(self, repository: Repository):
+    def test_rename_of_evidence_is_ignored(self, repository: Repository):
         repository.commit({"Forge/Contracts/phases.md": "p\n", "Forge/evidence/test_runs.md": TEXT})
         repository.git("mv", "Forge/evidence/test_runs.md", "Forge/evidence/test_runs_latest.md")
         assert verdict_of(CHECK, look(repository)) == Verdict.SKIP
@@ -118,16 +118,16 @@ class TestRenames:
 
 
 class TestChurn:
-    def test_nothing_but_blanks_is_a_warning(self, repository: Repository):
+    def test_whitespace_only_change_is_a_warning(self, repository: Repository):
         repository.write({"b.py": "if a:\n\tb\n\n"})
         assert verdict(look(repository)) == (Verdict.WARN, [("blank-only", "b.py")])
 
-    def test_blanks_beside_an_edit_are_none(self, repository: Repository):
+    def test_whitespace_change_with_edit_passes(self, repository: Repository):
         repository.write({"b.py": "if a:\n\tb\n\nc\n"})
         assert verdict(look(repository)) == (Verdict.PASS, [])
 
     @pytest.mark.parametrize("base", [None, "HEAD", "HEAD^{tree}"])
-    def test_nothing_but_line_ends_is_a_warning_of_its_own(self, repository: Repository, base: str | None):
+    def test_line_ending_only_change_has_its_own_rule(self, repository: Repository, base: str | None):
         repository.write({"user.py": TEXT.replace("\n", "\r\n")})
         (found,) = look(repository, base=base).found
         assert (found.rule, found.message) == (
@@ -135,23 +135,23 @@ class TestChurn:
             "user.py: only line endings changed, in 20 lines.",
         )
 
-    def test_line_ends_that_the_repository_translates_are_no_change(self, repository: Repository):
+    def test_normalized_line_endings_are_not_a_change(self, repository: Repository):
         repository.commit({".gitattributes": "* text=auto\n"})
         repository.write({"user.py": TEXT.replace("\n", "\r\n")})
         assert verdict_of(CHECK, look(repository)) == Verdict.SKIP
 
-    def test_a_mode_is_noted(self, repository: Repository):
+    def test_mode_change_is_reported_without_failing(self, repository: Repository):
         (repository.path / "run.sh").chmod(0o755)
         assert verdict(look(repository)) == (Verdict.PASS, [("mode-only", "run.sh")])
 
-    def test_a_file_that_became_a_link_is_a_change_like_any_other(self, repository: Repository):
+    def test_file_replaced_by_link_passes(self, repository: Repository):
         (repository.path / "run.sh").unlink()
         (repository.path / "run.sh").symlink_to("b.py")
         assert verdict(look(repository)) == (Verdict.PASS, [])
 
 
 class TestSize:
-    def test_more_lines_than_allowed_fail(self, repository: Repository):
+    def test_too_many_changed_lines_fail(self, repository: Repository):
         repository.commit({"forge.json": '{"audit": {"most_changed_lines": 20}}'})
         (repository.path / "user.py").unlink()
         assert verdict(look(repository)) == (Verdict.PASS, [])
@@ -163,51 +163,51 @@ class TestSize:
             "23 lines were added or removed, but only 20 are allowed; most are in user.py.",
         )
 
-    def test_evidence_does_not_count(self, repository: Repository):
+    def test_evidence_lines_do_not_count(self, repository: Repository):
         repository.commit(
             {"forge.json": '{"audit": {"most_changed_lines": 1}}', "Forge/Contracts/phases.md": "p\n"}
         )
         repository.write({"Forge/evidence/diff_log.md": TEXT, "new.py": "n\n"})
         assert verdict(look(repository)) == (Verdict.PASS, [])
 
-    def test_a_configuration_nobody_can_read_is_an_error(self, repository: Repository):
+    def test_invalid_configuration_is_an_error(self, repository: Repository):
         repository.write({"forge.json": '{"audit": {"most_changed_lines": 0}}'})
         assert verdict(look(repository)) == (Verdict.ERROR, [("broken-config", "forge.json")])
 
 
-class TestRules:
+class TestPolicyChanges:
     """Nobody switches off what a change is judged by without being told."""
 
     @pytest.fixture
     def governed(self, tmp_path: Path) -> Repository:
         return make_repository(tmp_path / "governed", {"Contracts/boundaries.json": "{}\n", "a.py": "1\n"})
 
-    def test_a_new_configuration_that_ignores_everything_is_told(self, repository: Repository):
+    def test_new_configuration_that_ignores_files_is_a_warning(self, repository: Repository):
         repository.write({"forge.json": '{"audit": {"ignore": ["**"]}}', "b.py": "import requests\n"})
         told = (Verdict.WARN, [("policy-changed", "forge.json")])
         assert verdict(look(repository, "forge.json", "b.py")) == told
 
-    def test_a_new_configuration_that_asks_nothing_of_the_checks_is_only_noted(self, repository: Repository):
+    def test_new_configuration_without_audit_settings_passes(self, repository: Repository):
         repository.write({"forge.json": '{"backend": {"language": "python"}}'})
         assert verdict(look(repository)) == (Verdict.PASS, [("policy-changed", "forge.json")])
 
-    def test_a_first_configuration_before_the_first_commit_is_nobodys_matter(self, tmp_path: Path):
+    def test_configuration_before_first_commit_is_not_reported(self, tmp_path: Path):
         empty = make_repository(tmp_path / "empty")
         empty.write({"forge.json": '{"audit": {"ignore": ["**"]}}'})
         assert verdict(look(empty)) == (Verdict.PASS, [])
 
-    def test_a_new_baseline_is_told(self, repository: Repository):
+    def test_new_baseline_is_a_warning(self, repository: Repository):
         repository.write({"Forge/Contracts/audit_baseline.json": '{"findings": []}', "b.py": "c\n"})
         told = [("policy-changed", "Forge/Contracts/audit_baseline.json")]
         assert verdict(look(repository)) == (Verdict.WARN, told)
 
-    def test_new_boundaries_only_forbid_more(self, repository: Repository):
+    def test_new_boundaries_are_not_reported(self, repository: Repository):
         repository.write(
             {"Forge/Contracts/boundaries.json": "{}", "Forge/Contracts/physics.yaml": "paths: {}"}
         )
         assert verdict(look(repository)) == (Verdict.PASS, [])
 
-    def test_a_folder_that_takes_the_place_of_the_contracts_fails(self, governed: Repository):
+    def test_folder_shadowing_contracts_fails(self, governed: Repository):
         governed.write({"Forge/Contracts/notes.md": "n\n"})
         assert [(found.rule, found.severity, found.message) for found in look(governed).found] == [
             (
@@ -222,7 +222,7 @@ class TestRules:
             ),
         ]
 
-    def test_rules_that_are_gone_are_told_although_the_folder_is_another_one_now(self, tmp_path: Path):
+    def test_removed_rules_are_reported_when_contracts_folder_changes(self, tmp_path: Path):
         files = {"Forge/Contracts/boundaries.json": "{}\n", "a.py": "1\n"}
         repository = make_repository(tmp_path / "moved", files)
         (repository.path / "Forge/Contracts/boundaries.json").unlink()
@@ -232,7 +232,7 @@ class TestRules:
         assert verdict(look(repository)) == (Verdict.FAIL, told)
         assert verdict(look(repository, *claims)) == (Verdict.WARN, told)
 
-    def test_contracts_that_move_as_planned_are_not_called_gone(self, governed: Repository):
+    def test_claimed_move_of_contracts_is_not_a_removal(self, governed: Repository):
         governed.write({"Contracts/boundaries.json": TEXT})
         governed.commit()
         (governed.path / "Forge").mkdir()
@@ -242,7 +242,7 @@ class TestRules:
         assert verdict(look(governed, move)) == (Verdict.WARN, told)
 
 
-def test_a_binary_and_a_submodule_change_is_examined(repository: Repository, tmp_path: Path):
+def test_binary_and_submodule_changes_are_examined(repository: Repository, tmp_path: Path):
     lib = make_repository(tmp_path / "lib", {"l.py": "l\n"})
     repository.git("submodule", "--quiet", "add", str(lib.path), "lib")
     repository.commit({"bin": b"\0a"})

@@ -53,13 +53,13 @@ FILES: Files = {
 
 
 @pytest.mark.parametrize("fixture", CHECK.fixtures, ids=lambda fixture: fixture.name)
-def test_a_fixture_is_judged_rightly(fixture: Fixture) -> None:
+def test_fixture_has_expected_verdict(fixture: Fixture) -> None:
     examination = CHECK.examine(fixture.snapshot())
     assert verdict_of(CHECK, examination) == fixture.expect
     assert tuple(sorted(one.rule for one in examination.found)) == fixture.rules
 
 
-def test_the_check_proves_itself() -> None:
+def test_self_test_passes() -> None:
     assert [proof.problems for proof in run_self_tests([CHECK])] == [[]]
 
 
@@ -79,7 +79,7 @@ def test_finding_names_violation_location_and_fix() -> None:
     )
 
 
-def test_the_globs_that_were_never_seen_are_seen() -> None:
+def test_glob_matches_direct_and_nested_files() -> None:
     boundaries = {"layers": [{"name": "r", "glob": "app/routers/**/*.py", "forbidden": ["asyncpg"]}]}
     files: Files = {"app/routers/a.py": "import asyncpg\n", "app/routers/v1/b.py": "import asyncpg\n"}
     assert [one[1] for one in found(boundaries, files)] == ["app/routers/a.py", "app/routers/v1/b.py"]
@@ -87,7 +87,7 @@ def test_the_globs_that_were_never_seen_are_seen() -> None:
     assert [one[1] for one in found(boundaries, files)] == ["app/routers/a.py", "app/routers/v1/b.py"]
 
 
-def test_a_word_in_a_docstring_is_no_use_of_it() -> None:
+def test_word_in_docstring_is_not_a_violation() -> None:
     assert found(layers("asyncpg"), {**FILES, "app/api/a.py": '"""Never use asyncpg."""\n'}) == []
 
 
@@ -126,7 +126,7 @@ CHAIN: Files = {
         ),
     ],
 )
-def test_a_chain_counts_where_it_is_asked_for(rule: dict[str, object], messages: list[str]) -> None:
+def test_indirect_import_is_reported_only_if_requested(rule: dict[str, object], messages: list[str]) -> None:
     assert [one[3] for one in found(layers(rule), CHAIN)] == messages
     assert all(one[1:3] == ("app/api/a.py", 2) for one in found(layers(rule), CHAIN))
 
@@ -138,7 +138,7 @@ TYPES: Files = {
 
 
 @pytest.mark.parametrize("rule", [{"layer": "repos"}, {"import": "app.repos"}, r"from app\.repos"])
-def test_imports_for_types_count_unless_they_are_allowed(rule: object) -> None:
+def test_type_checking_imports_count_unless_allowed(rule: object) -> None:
     assert [one[2] for one in found(layers(rule), TYPES)] == [3]
     assert found(layers(rule, allow_type_checking=True), TYPES) == []
     mine = layers(rule)
@@ -158,14 +158,14 @@ def test_imports_for_types_count_unless_they_are_allowed(rule: object) -> None:
         ({"file": "a.py", "pattern": "other"}, Severity.FAIL),
     ],
 )
-def test_a_known_violation_is_told_and_does_not_block(entry: dict[str, str], severity: Severity) -> None:
+def test_known_violation_is_a_note_until_it_expires(entry: dict[str, str], severity: Severity) -> None:
     files = {**FILES, "app/api/a.py": "import asyncpg\n"}
     boundaries = layers({"import": "asyncpg"}, known_violations=[{"layer": "api", **entry}])
     told = CHECK.examine(project(boundaries, files)).found
     assert [one.severity for one in told if one.rule == "forbidden-import"] == [severity]
 
 
-def test_many_stale_entries_are_found_at_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stale_entries_are_located_with_one_yaml_parse(monkeypatch: pytest.MonkeyPatch) -> None:
     compose, read = yaml.compose, list[str]()
     monkeypatch.setattr(yaml, "compose", lambda text, **more: read.append(text) or compose(text, **more))
     entries = [{"layer": "api", "file": f"{n}.py", "pattern": "asyncpg"} for n in range(80)]
@@ -175,7 +175,7 @@ def test_many_stale_entries_are_found_at_one_reading(monkeypatch: pytest.MonkeyP
     assert ([one.line for one in told], len(read)) == (opened, 1)
 
 
-def test_what_cannot_be_judged_is_an_error() -> None:
+def test_unparsable_and_oversized_files_are_errors() -> None:
     files: Files = {
         **FILES,
         "app/api/broken.py": "import os\n\ndef f(:\n",
@@ -215,7 +215,7 @@ HIT, UNREAD = [("forbidden-pattern", Severity.FAIL)], [("unparsable", Severity.E
         ("**", "audit.py", HIT),
     ],
 )
-def test_patterns_are_about_every_text_that_a_glob_chose(glob: str, path: str, expected: object) -> None:
+def test_pattern_applies_to_every_text_file_of_glob(glob: str, path: str, expected: object) -> None:
     assert in_infra(glob, path, "eval (1)\n") == expected
 
 
@@ -232,7 +232,7 @@ def test_patterns_are_about_every_text_that_a_glob_chose(glob: str, path: str, e
         ("infra/a.png", b"# \0\neval(1)\n", []),
     ],
 )
-def test_text_with_a_nul_cannot_be_judged_and_other_data_need_not_be(
+def test_text_with_nul_is_an_error_and_binary_data_is_ignored(
     path: str, data: bytes, expected: object
 ) -> None:
     assert in_infra("infra/**", path, data) == expected
@@ -248,12 +248,12 @@ def test_text_with_a_nul_cannot_be_judged_and_other_data_need_not_be(
         ("infra/a.md", False),
     ],
 )
-def test_what_is_too_large_to_be_searched_is_an_error(path: str, is_error: bool) -> None:
+def test_oversized_searchable_file_is_an_error(path: str, is_error: bool) -> None:
     found = in_infra("infra/**", path, b"eval()\n" + b" " * MAX_BYTES)
     assert found == ([("too-large", Severity.ERROR)] if is_error else [])
 
 
-def test_a_file_that_kills_the_search_cannot_be_judged() -> None:
+def test_file_that_crashes_search_is_an_error() -> None:
     boundaries = {"layers": [{"name": "all", "glob": "app/*", "forbidden": ["eval"]}]}
     snapshot = project(boundaries, {"app/a.go": "", "app/b.go": "", "app/c.py": ""})
     found = CHECK.examine(replace(snapshot, analyses=FailingAnalyses("app/b.go"))).found
@@ -282,7 +282,7 @@ class TreeWithLinks(MemoryTree):
         return {p: replace(e, kind=Kind.LINK) if "link" in p else e for p, e in found.items()}
 
 
-def test_a_link_in_a_layer_is_said_to_be_one() -> None:
+def test_link_in_layer_is_a_warning() -> None:
     files: Files = {"app/api/link.py": "../secret.py", "app/api/link": "../secret", "docs/link": "x"}
     snapshot = project(layers("asyncpg"), {**FILES, **files})
     told = CHECK.examine(replace(snapshot, tree=TreeWithLinks(snapshot.tree.contents))).found  # pyright: ignore
@@ -292,7 +292,7 @@ def test_a_link_in_a_layer_is_said_to_be_one() -> None:
     ]
 
 
-def test_files_the_project_ignores_are_in_no_layer() -> None:
+def test_ignored_files_belong_to_no_layer() -> None:
     files = {
         **FILES,
         "app/api/gen/a.py": "import asyncpg\n",
@@ -310,7 +310,7 @@ def test_files_the_project_ignores_are_in_no_layer() -> None:
         ({}, {"audit": {"ignore": ["app/gen/b.py"]}}, ["app/gen/a.py"]),
     ],
 )
-def test_what_is_left_out_needs_no_layer(more: dict[str, object], config: object, strays: list[str]) -> None:
+def test_excluded_files_need_no_layer(more: dict[str, object], config: object, strays: list[str]) -> None:
     boundaries = {**layers(containers="app", exhaustive=True), **more}
     files = {**FILES, "app/gen/a.py": "", "app/gen/b.py": "", "forge.json": json.dumps(config)}
     assert [one[:2] for one in found(boundaries, files)] == [("no-layer", path) for path in strays]
@@ -328,12 +328,12 @@ def test_what_is_left_out_needs_no_layer(more: dict[str, object], config: object
         ({WHERE: json.dumps(layers({"import": "app/[z-a]/**"}))}, "bad-pattern"),
     ],
 )
-def test_settings_that_cannot_be_read_are_an_error(files: Files, rule: str) -> None:
+def test_invalid_settings_are_an_error(files: Files, rule: str) -> None:
     told = CHECK.examine(snapshot_of({**FILES, WHERE: json.dumps(layers()), **files})).found
     assert [(one.rule, one.severity) for one in told] == [(rule, Severity.ERROR)]
 
 
-def test_a_project_without_code_has_nothing_to_judge() -> None:
+def test_project_without_code_is_skipped() -> None:
     assert CHECK.examine(project(layers(), {"README.md": ""})).skipped is not None
 
 
@@ -351,7 +351,7 @@ def test_a_project_without_code_has_nothing_to_judge() -> None:
         ("é" * 50_000).encode(),
     ],
 )
-def test_no_file_takes_long_or_breaks_it(data: bytes) -> None:
+def test_hostile_files_are_examined_without_error(data: bytes) -> None:
     rules = (r"(a+)+$", "requests", "SELECT ", r"from app\.repos")
     CHECK.examine(project(layers(*rules), {**FILES, "app/api/a.py": data, "app/api/b.py": data}))
 
@@ -361,7 +361,7 @@ def test_no_file_takes_long_or_breaks_it(data: bytes) -> None:
     st.text(alphabet="abfromiport.()[]|\\^$*+?{}, \n", min_size=1, max_size=25),
     st.text(alphabet="fromiptab.,()*= \n'\"#", max_size=60),
 )
-def test_no_pattern_and_no_code_breaks_it(pattern: str, code: str) -> None:
+def test_arbitrary_patterns_and_code_are_examined_without_error(pattern: str, code: str) -> None:
     for path in ("app/api/a.py", "app/api/a.ts"):
         boundaries = {
             "layers": [{"name": "a", "glob": "app/api/*", "forbidden": [pattern, {"import": pattern}]}]

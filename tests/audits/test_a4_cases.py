@@ -86,9 +86,7 @@ def lines_found(
     ],
 )
 @pytest.mark.parametrize("rule", [{"pattern": REPOS}, {"import": "app.repos"}], ids=["pattern", "import"])
-def test_an_import_is_found_however_it_is_written(
-    rule: dict[str, object], text: str, lines: list[int]
-) -> None:
+def test_import_is_found_in_every_form(rule: dict[str, object], text: str, lines: list[int]) -> None:
     assert lines_found(rule, USERS, text) == lines
 
 
@@ -160,7 +158,7 @@ def test_an_import_is_found_however_it_is_written(
         (r"\bSELECT\b", "db.run('select 1 from users')\n", [1]),
     ],
 )
-def test_a_pattern_is_read_as_it_is_meant(pattern: str, text: str, lines: list[int]) -> None:
+def test_pattern_matches_intended_lines(pattern: str, text: str, lines: list[int]) -> None:
     assert lines_found(pattern, USERS, text) == lines
 
 
@@ -199,7 +197,7 @@ WEB = {
 @pytest.mark.parametrize(
     "rule", [{"pattern": r"['\"/]src/db"}, {"import": "./src/db/**"}], ids=["pattern", "import"]
 )
-def test_scripts_are_no_different(rule: dict[str, object], text: str, lines: list[int]) -> None:
+def test_script_import_is_found_in_every_form(rule: dict[str, object], text: str, lines: list[int]) -> None:
     assert lines_found(rule, "src/routes/users.ts", text, WEB) == lines
 
 
@@ -234,7 +232,7 @@ def test_scripts_are_no_different(rule: dict[str, object], text: str, lines: lis
         ("req", "export function f(req, res) { return req.body }\n", [1]),
     ],
 )
-def test_rules_about_scripts_are_read_as_they_are_meant(
+def test_script_rule_matches_intended_lines(
     rule: dict[str, object] | str, text: str, lines: list[int]
 ) -> None:
     assert lines_found(rule, "src/routes/users.ts", text, WEB) == lines
@@ -247,5 +245,5 @@ def test_rules_about_scripts_are_read_as_they_are_meant(
         ('"database/sql"', '// "database/sql"\n/* \n"database/sql" */\n', []),
     ],
 )
-def test_languages_that_are_not_parsed_lose_their_comments(pattern: str, text: str, lines: list[int]) -> None:
+def test_comments_of_unparsed_languages_are_ignored(pattern: str, text: str, lines: list[int]) -> None:
     assert lines_found(pattern, "handlers/users.go", text) == lines

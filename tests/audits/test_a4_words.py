@@ -45,7 +45,7 @@ HANDLERS = [
     "pattern", ["req", r"\breq\b", "req|xyz", r"\b(req|xyz)\b", "(req)", "express|req|res"]
 )
 @pytest.mark.parametrize(("path", "text", "lines"), HANDLERS)
-def test_what_a_framework_hands_in_is_found_however_the_function_is_written(
+def test_framework_parameter_is_found_in_every_function_form(
     pattern: str, path: str, text: str, lines: list[int]
 ) -> None:
     assert lines_found(pattern, path, text) == lines
@@ -79,7 +79,7 @@ def test_what_a_framework_hands_in_is_found_however_the_function_is_written(
         ("req|res", SCRIPT, "const features = stores.map((x) => x.required);\n", []),
     ],
 )
-def test_a_word_alone_is_what_comes_from_outside_and_words_in_an_expression_are_everywhere(
+def test_plain_word_matches_external_names_and_expression_matches_all(
     pattern: str, path: str, text: str, lines: list[int]
 ) -> None:
     assert lines_found(pattern, path, text) == lines
@@ -98,7 +98,7 @@ def test_a_word_alone_is_what_comes_from_outside_and_words_in_an_expression_are_
         (SCRIPT, "express", "import express from 'express';\nexpress();\n", [1, 2]),
     ],
 )
-def test_a_file_of_the_same_layer_may_be_called_like_a_package(
+def test_module_of_same_layer_may_have_package_name(
     path: str, word: str, text: str, lines: list[int]
 ) -> None:
     assert lines_found(word, path, text) == lines
@@ -119,7 +119,7 @@ def test_a_file_of_the_same_layer_may_be_called_like_a_package(
         ("CREATE TABLE", "Y = 'create table t (id int primary key)'\n", [1]),
     ],
 )
-def test_keywords_in_capitals_are_about_sql(pattern: str, text: str, lines: list[int]) -> None:
+def test_upper_case_keywords_match_sql(pattern: str, text: str, lines: list[int]) -> None:
     assert lines_found(pattern, PYTHON, text) == lines
 
 
@@ -134,7 +134,7 @@ def test_keywords_in_capitals_are_about_sql(pattern: str, text: str, lines: list
         ("import httpx\nx = httpx.Response\n", []),
     ],
 )
-def test_an_attribute_of_a_module_is_a_name_imported_from_it(text: str, lines: list[int]) -> None:
+def test_module_attribute_counts_as_imported_name(text: str, lines: list[int]) -> None:
     assert lines_found("from fastapi import Request|Response", PYTHON, text) == lines
 
 
@@ -150,7 +150,7 @@ def test_an_attribute_of_a_module_is_a_name_imported_from_it(text: str, lines: l
         ("x: 'uses asyncpg!' = 1\n", []),
     ],
 )
-def test_a_type_in_quotes_is_code(text: str, lines: list[int]) -> None:
+def test_quoted_annotation_is_code(text: str, lines: list[int]) -> None:
     assert lines_found("asyncpg", PYTHON, text) == lines
 
 
@@ -166,7 +166,7 @@ def test_a_type_in_quotes_is_code(text: str, lines: list[int]) -> None:
         ("app/a.js", "// \0\neval(1)\n"),
     ],
 )
-def test_no_way_of_writing_hides_a_call(path: str, code: str | bytes) -> None:
+def test_disguised_call_is_found(path: str, code: str | bytes) -> None:
     rule = {"pattern": "eval", "reason": "never"}
     layers = [{"name": "all", "glob": "app/**", "forbidden": [rule]}]
     snapshot = snapshot_of({"Forge/Contracts/boundaries.json": json.dumps({"layers": layers}), path: code})

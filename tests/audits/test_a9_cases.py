@@ -265,7 +265,7 @@ CASES = [*SPEC, *PYTHON, *GUARDS, *DOUBTS, *MANIFESTS, *SCRIPTS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_case_is_judged_as_it_is_labelled(case: Case):
+def test_case_has_expected_findings(case: Case):
     examination = CHECK.examine(snapshot_of(case.files))
     told = [found for found in examination.found if found.severity is not Severity.NOTE]
     assert tuple(f"{found.path}:{found.line} {found.subject}" for found in told) == case.found
@@ -274,6 +274,6 @@ def test_a_case_is_judged_as_it_is_labelled(case: Case):
     assert verdict_of(CHECK, examination) == expected
 
 
-def test_there_are_enough_cases_and_no_two_have_one_name():
+def test_case_names_are_unique():
     names = [case.name for case in CASES]
     assert len(set(names)) == len(names) >= 60

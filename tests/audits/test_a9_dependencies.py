@@ -33,7 +33,7 @@ def test_self_test_passes():
     assert (proof.problems, proof.caught) == ([], 10)
 
 
-def test_a_finding_says_what_is_imported_and_which_line_to_add():
+def test_finding_names_import_and_fix():
     verdict, found = look({"requirements.txt": "requests-mock\n", "app.py": "import os\nimport requests\n"})
     assert verdict is Verdict.FAIL
     assert found == [
@@ -87,7 +87,7 @@ def test_a_finding_says_what_is_imported_and_which_line_to_add():
         ),
     ],
 )
-def test_the_fix_names_the_place(files: Files, fix: str):
+def test_fix_names_manifest_and_section(files: Files, fix: str):
     assert [found.fix for found in look(files)[1]] == [fix]
 
 
@@ -130,11 +130,11 @@ def test_the_fix_names_the_place(files: Files, fix: str):
         ),
     ],
 )
-def test_the_message_says_what_is_known(files: Files, message: str):
+def test_message_explains_missing_declaration(files: Files, message: str):
     assert [found.message for found in look(files)[1]] == [message]
 
 
-def test_without_any_manifest_there_is_one_finding_for_all_packages():
+def test_missing_manifest_is_one_finding_for_all_packages():
     verdict, found = look({"a.py": "import requests\n", "b.py": "import yaml, requests\n"})
     assert verdict is Verdict.FAIL
     assert [(one.rule, one.path, one.line, one.fix) for one in found] == [
@@ -142,11 +142,11 @@ def test_without_any_manifest_there_is_one_finding_for_all_packages():
     ]
 
 
-def test_a_project_that_needs_nothing_needs_no_manifest():
+def test_project_without_third_party_imports_needs_no_manifest():
     assert look({"app.py": "import os\n"}) == (Verdict.PASS, [])
 
 
-def test_without_sources_there_is_nothing_to_look_at():
+def test_project_without_sources_is_skipped():
     assert look({"requirements.txt": "requests\n"})[0] is Verdict.SKIP
 
 
@@ -161,9 +161,7 @@ def test_without_sources_there_is_nothing_to_look_at():
         ("setup.cfg", b"x=1\n", 1),
     ],
 )
-def test_a_manifest_that_cannot_be_read_is_an_error_and_nobody_else_is_blamed(
-    path: str, data: bytes, line: int
-):
+def test_broken_manifest_is_an_error_without_undeclared_findings(path: str, data: bytes, line: int):
     verdict, found = look({path: data, "app.py": "import requests\n", "a.ts": 'import "zod";\n'})
     told = [(one.rule, one.severity, one.path, one.line) for one in found if one.path == path]
     assert told == [("broken-manifest", Severity.ERROR, path, line)]
@@ -172,7 +170,7 @@ def test_a_manifest_that_cannot_be_read_is_an_error_and_nobody_else_is_blamed(
     assert ("a.ts" if path == "package.json" else "app.py") not in blamed
 
 
-def test_a_manifest_that_is_too_large_is_an_error():
+def test_oversized_manifest_is_an_error():
     snapshot = snapshot_of({"requirements.txt": "requests\n", "app.py": "import requests\n"})
     entries = {**snapshot.tree.entries}
     entries["requirements.txt"] = Entry("requirements.txt", Kind.FILE, "x", MAX_BYTES + 1)
@@ -186,7 +184,7 @@ class _Tree:
     read: object
 
 
-def test_a_source_that_is_too_large_is_an_error_when_it_is_new_and_a_note_when_it_is_old():
+def test_oversized_source_is_an_error_if_new_and_a_note_if_unchanged():
     code = b"x = 1\n" + b"#" * MAX_BYTES
     new = look({"requirements.txt": "", "app.py": code})
     old = look(
@@ -196,7 +194,7 @@ def test_a_source_that_is_too_large_is_an_error_when_it_is_new_and_a_note_when_i
     assert [(one.rule, one.severity) for one in old[1]] == [("unexamined", Severity.NOTE)]
 
 
-def test_a_broken_file_is_an_error_when_it_changed_and_its_imports_count_all_the_same():
+def test_broken_source_is_an_error_if_changed_and_its_imports_count():
     code = "import requests\ndef f(:\n    return (\n"
     verdict, found = look({"requirements.txt": "", "app.py": code})
     assert verdict is Verdict.FAIL
@@ -209,7 +207,7 @@ def test_a_broken_file_is_an_error_when_it_changed_and_its_imports_count_all_the
     assert [(one.rule, one.severity.value) for one in found] == [("unparsable", "note")]
 
 
-def test_a_broken_manifest_among_the_props_of_tests_is_a_note():
+def test_broken_manifest_in_test_data_is_a_note():
     verdict, found = look({"requirements.txt": "", "tests/broken/pyproject.toml": "[", "app.py": ""})
     assert verdict is Verdict.PASS
     assert [(one.rule, one.severity) for one in found] == [("broken-manifest", Severity.NOTE)]
@@ -224,7 +222,7 @@ def test_a_broken_manifest_among_the_props_of_tests_is_a_note():
         {"forge.json": '{"audit": {"ignore": ["pyproject.toml"]}}', "pyproject.toml": "[project"},
     ],
 )
-def test_a_broken_manifest_that_is_no_error_hides_nothing(more: Files):
+def test_ignored_broken_manifest_does_not_hide_findings(more: Files):
     files: Files = {"backend/requirements.txt": "", "src/app.py": "import requests\n", **more}
     verdict, found = look(files)
     assert verdict is Verdict.FAIL
@@ -232,7 +230,7 @@ def test_a_broken_manifest_that_is_no_error_hides_nothing(more: Files):
     assert told == [("undeclared", "src/app.py")]
 
 
-def test_a_manifest_that_tests_share_with_the_project_is_an_error_when_it_is_broken():
+def test_broken_test_manifest_included_by_project_is_an_error():
     files: Files = {"requirements-dev.txt": "-r tests/reqs.txt\n", "tests/reqs.txt": b"\xff\xff"}
     verdict, found = look({**files, "tests/test_app.py": "import rocket\n"})
     assert (verdict, [(one.rule, one.path) for one in found]) == (
@@ -250,7 +248,7 @@ def test_a_manifest_that_tests_share_with_the_project_is_an_error_when_it_is_bro
         '[project]\nname = "requests"\n',
     ],
 )
-def test_what_a_manifest_says_of_imports_counts_where_it_is_seen(folder: str, text: str):
+def test_manifest_import_settings_apply_only_in_scope(folder: str, text: str):
     files: Files = {"packages/b/requirements.txt": "", "packages/b/app.py": "import requests\n"}
     verdict, found = look({**files, f"{folder}/pyproject.toml": text})
     assert (verdict, [one.rule for one in found]) == (Verdict.FAIL, ["undeclared"])
@@ -258,13 +256,13 @@ def test_what_a_manifest_says_of_imports_counts_where_it_is_seen(folder: str, te
 
 
 @pytest.mark.parametrize("config", ["{", '{"audit": {"ignore": ["[z-a]"]}}', '{"audit": {"unknown": 1}}'])
-def test_settings_that_cannot_be_read_are_an_error(config: str):
+def test_invalid_settings_are_an_error(config: str):
     verdict, found = look({"forge.json": config, "app.py": "import requests\n"})
     assert verdict is Verdict.ERROR
     assert [(one.rule, one.path) for one in found] == [("bad-config", "forge.json")]
 
 
-def test_a_comment_turns_a_finding_into_a_note():
+def test_allow_comment_turns_finding_into_note():
     code = (
         "import rocket  # forge: allow-import\nimport white  # deptry: ignore[DEP001]\nimport flask  # noqa\n"
     )
@@ -273,7 +271,7 @@ def test_a_comment_turns_a_finding_into_a_note():
     assert [(one.rule, one.line) for one in found] == [("allowed", 1), ("allowed", 2), ("undeclared", 3)]
 
 
-def test_a_comment_counts_where_there_is_no_manifest():
+def test_allow_comment_counts_without_manifest():
     verdict, found = look({"app.py": "import requests  # forge: allow-import\n"})
     assert (verdict, [(one.rule, one.line) for one in found]) == (Verdict.PASS, [("allowed", 1)])
     verdict, found = look({"app.py": "import rocket  # forge: allow-import\nimport flask\n"})
@@ -281,7 +279,7 @@ def test_a_comment_counts_where_there_is_no_manifest():
     assert [(one.rule, one.line) for one in found] == [("allowed", 1), ("no-manifest", 2)]
 
 
-def test_a_manifest_named_in_settings_has_to_be_there():
+def test_missing_configured_manifest_is_reported():
     verdict, found = look(
         {"forge.json": '{"backend": {"dependency_file": "./reqs.txt"}}', "app.py": "import os\n"}
     )
@@ -289,7 +287,7 @@ def test_a_manifest_named_in_settings_has_to_be_there():
     assert [(one.rule, one.subject) for one in found] == [("missing-manifest", "reqs.txt")]
 
 
-def test_the_same_finding_keeps_its_subject_when_lines_move():
+def test_finding_keeps_subject_when_lines_move():
     first = look({"requirements.txt": "", "app.py": "import flask\n"})[1]
     second = look({"requirements.txt": "", "app.py": "\n\n\nimport flask\n"})[1]
     assert [dataclasses.replace(one, line=0) for one in first] == [
@@ -308,7 +306,7 @@ NASTY = st.text(st.sampled_from("importfmasy .,()\n\t\\'\"#*;:@-_[]{}=\0é\ud800
         ["requirements.txt", "pyproject.toml", "package.json", "setup.py", "setup.cfg", "tox.ini"]
     ),
 )
-def test_nothing_a_project_contains_breaks_it(code: str, manifest: str, name: str):
+def test_arbitrary_project_content_is_examined_without_error(code: str, manifest: str, name: str):
     files: Files = {
         name: manifest.encode("utf-8", "surrogatepass"),
         "a\nb.py": "import requests\n" + code.replace("\ud800", ""),
@@ -319,7 +317,7 @@ def test_nothing_a_project_contains_breaks_it(code: str, manifest: str, name: st
     assert all(one.message and one.fix and one.rule for one in found)
 
 
-def test_the_map_of_names_is_sound():
+def test_known_names_map_is_consistent():
     names = known_names()
     assert len(names.modules) > 1000
     assert not [name for name in names.modules if name.partition(".")[0] in STDLIB]
@@ -329,7 +327,7 @@ def test_the_map_of_names_is_sound():
     assert all(values for values in names.modules.values())
 
 
-def test_code_that_is_all_ignored_is_not_called_none():
+def test_skip_reason_names_ignore_setting():
     snapshot = snapshot_of({"forge.json": '{"audit": {"ignore": ["**"]}}', "app.py": "import requests\n"})
     assert CHECK.examine(snapshot).skipped == (
         "audit.ignore excludes all Python, JavaScript and TypeScript code"

@@ -88,14 +88,14 @@ def test_equal_content_is_read_once(tmp_path: Path) -> None:
     assert len(of.read_paths) == 1
 
 
-def test_only_what_changed_is_read_again(tmp_path: Path) -> None:
+def test_only_changed_files_are_read_again(tmp_path: Path) -> None:
     facts(tmp_path / "facts.db", tree())
     changed = tree({**FILES, "a.py": b"import sys\n"})
     assert facts(tmp_path / "facts.db", changed) == {**EXPECTED, "a.py": FACTS(".py", b"import sys\n")}
     assert changed.read_paths == ["a.py"]
 
 
-def test_a_second_question_reads_nothing_even_without_a_file() -> None:
+def test_repeated_analysis_reads_nothing_without_cache_file() -> None:
     of = tree()
     with open_analyses(None, workers=0) as analyses:
         first = analyses.analyse(FACTS, entries(of), of)
@@ -104,7 +104,7 @@ def test_a_second_question_reads_nothing_even_without_a_file() -> None:
     assert of.read_paths == []
 
 
-def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_cache_file_is_private_to_owner(tmp_path: Path) -> None:
     facts(tmp_path / "facts.db", tree())
     assert (tmp_path / "facts.db").stat().st_mode & 0o077 == 0
 
@@ -194,7 +194,9 @@ def test_unwritable_cache_folder_is_skipped(tmp_path: Path) -> None:
     assert facts(tmp_path / "file" / "facts.db", tree(), 0) == EXPECTED
 
 
-def test_what_was_not_used_for_longest_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_least_recently_used_results_are_evicted_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "facts.db"
     monkeypatch.setattr(result_cache.time, "time", lambda: 10.0 * result_cache.DAY_S)
     facts(path, tree({"old.py": b"import old"}), 0)
@@ -271,7 +273,7 @@ POISONED = {"a.x": b"a", "b.x": b"poison", "c.x": b"ccc"}
 
 
 @pytest.mark.parametrize("source", [DIES, HANGS, RAISES])
-def test_file_that_crashes_or_stalls_worker_does_no_harm(
+def test_file_that_crashes_or_stalls_worker_has_fallback_result(
     source: str, crowded: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_pool, "LIMIT_S", 2.0)
@@ -280,13 +282,13 @@ def test_file_that_crashes_or_stalls_worker_does_no_harm(
         assert analyses.analyse(Forgiven(source), entries(of), of) == {"a.x": 1, "b.x": -1, "c.x": 3}
 
 
-def test_an_analyzer_without_an_answer_for_such_a_file_is_an_error_that_names_it(crowded: None) -> None:
+def test_crash_of_analyzer_without_fallback_is_an_error_naming_file(crowded: None) -> None:
     of = tree(POISONED)
     with open_analyses(None, workers=2) as analyses, pytest.raises(AnalysisFailed, match=r"b\.x"):
         analyses.analyse(Deadly(DIES), entries(of), of)
 
 
-def test_after_such_an_error_others_are_answered_as_before(crowded: None) -> None:
+def test_analyses_continue_after_worker_crash(crowded: None) -> None:
     of = tree({**POISONED, **{f"{n}.x": b"x" * n for n in range(300)}})
     with open_analyses(None, workers=2) as analyses:
         with pytest.raises(AnalysisFailed) as raised:
@@ -307,7 +309,7 @@ class Local:
         return len(data)
 
 
-def test_an_analyzer_that_cannot_be_sent_works_here(crowded: None) -> None:
+def test_unpicklable_analyzer_runs_in_this_process(crowded: None) -> None:
     of = tree()
     with open_analyses(None, workers=2) as analyses:
         assert analyses.analyse(Local(), entries(of), of) == {path: len(data) for path, data in FILES.items()}
@@ -327,7 +329,7 @@ def _children() -> Iterator[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
-def test_no_process_is_left_behind(crowded: None) -> None:
+def test_failed_analysis_leaves_no_processes(crowded: None) -> None:
     before = set(_children())
     of = Vanishing(POISONED)
     with open_analyses(None, workers=2) as analyses, pytest.raises(KeyError):
@@ -345,7 +347,7 @@ def test_worker_exits_when_stdin_is_closed() -> None:
     worker.stop()
 
 
-def test_the_audited_folder_is_never_imported_from(
+def test_workers_do_not_import_from_audited_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crowded: None
 ) -> None:
     (tmp_path / "msgspec.py").write_text("raise SystemExit(1)")

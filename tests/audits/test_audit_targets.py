@@ -34,7 +34,7 @@ async def refusal(where: AuditTargets, path: str | None) -> ForgeError:
     return refused.value
 
 
-async def test_a_repository_inside_a_root_is_found_from_any_of_its_folders(tmp_path: Path):
+async def test_repository_inside_root_is_found_from_any_subfolder(tmp_path: Path):
     project = repository(tmp_path / "projects" / "basket")
     (project / "app" / "deep").mkdir(parents=True)
     where = places(tmp_path, tmp_path / "projects")
@@ -52,7 +52,7 @@ async def test_path_outside_roots_is_rejected_whether_it_exists_or_not(tmp_path:
         assert isinstance(refused, Denied) and "FORGE_AUDIT_ROOTS" in str(refused.hint)
 
 
-async def test_a_link_leads_where_it_leads(tmp_path: Path):
+async def test_links_are_resolved_before_checking_roots(tmp_path: Path):
     inside, outside = repository(tmp_path / "projects" / "basket"), repository(tmp_path / "other")
     (tmp_path / "projects" / "way-out").symlink_to(outside)
     (tmp_path / "way-in").symlink_to(inside)
@@ -63,13 +63,13 @@ async def test_a_link_leads_where_it_leads(tmp_path: Path):
     assert await find(where, str(tmp_path / "way-in")) == AuditTarget(inside, None, "basket")
 
 
-async def test_a_root_inside_a_repository_does_not_open_the_rest_of_it(tmp_path: Path):
+async def test_root_inside_repository_does_not_allow_repository(tmp_path: Path):
     project = repository(tmp_path / "basket")
     (project / "docs").mkdir()
     assert isinstance(await refusal(places(tmp_path, project / "docs"), str(project / "docs")), Denied)
 
 
-async def test_a_history_that_is_kept_outside_is_outside(tmp_path: Path):
+async def test_repository_with_git_directory_outside_roots_is_rejected(tmp_path: Path):
     secret = repository(tmp_path / "secret")
     borrowed = tmp_path / "projects" / "borrowed"
     borrowed.mkdir(parents=True)
@@ -105,12 +105,12 @@ async def test_folder_without_repository_is_rejected(tmp_path: Path, path: str, 
     assert isinstance(await refusal(places(tmp_path, tmp_path), path), kind)
 
 
-async def test_without_a_path_it_is_where_forge_was_started(tmp_path: Path):
+async def test_default_path_is_start_directory(tmp_path: Path):
     project = repository(tmp_path / "basket")
     assert await find(places(tmp_path, start=project), None) == AuditTarget(project, None, "basket")
     assert isinstance(await refusal(places(tmp_path, tmp_path / "other", start=project), None), Invalid)
 
 
-def test_a_home_or_the_whole_machine_is_not_taken_for_a_project(tmp_path: Path):
+def test_home_and_file_system_root_are_not_default_roots(tmp_path: Path):
     assert default_roots(tmp_path) == (tmp_path,)
     assert default_roots(Path.home().resolve()) == default_roots(Path("/")) == ()

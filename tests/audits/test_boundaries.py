@@ -23,7 +23,7 @@ ORIGINAL = {
 }
 
 
-def test_the_format_of_the_original_is_ours() -> None:
+def test_original_format_is_accepted() -> None:
     boundaries = read_boundaries(json.dumps(ORIGINAL).encode())
     assert [rule.text for rule in boundaries.layers[0].forbidden] == ["asyncpg", "SELECT "]
     assert boundaries.layers[0].glob == ["app/routers/**/*.py"]
@@ -84,27 +84,27 @@ def test_the_format_of_the_original_is_ours() -> None:
         ("[" * 100_000, "nested too deeply", 1),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(text: str, message: str, line: int) -> None:
+def test_invalid_boundaries_are_reported_with_line(text: str, message: str, line: int) -> None:
     with pytest.raises(InvalidBoundaries) as bad:
         read_boundaries(text.encode())
     assert message in bad.value.message
     assert bad.value.line == line
 
 
-def test_bytes_that_are_no_text_are_said_to_be_none() -> None:
+def test_invalid_utf8_is_reported() -> None:
     with pytest.raises(InvalidBoundaries, match="is not UTF-8"):
         read_boundaries(b'{"layers": [\n"\xff"]}')
 
 
 @given(st.binary(max_size=200) | st.text(alphabet='{}[]":,layersgobnm \n1', max_size=80).map(str.encode))
-def test_no_bytes_are_too_odd(data: bytes) -> None:
+def test_arbitrary_bytes_are_read_or_reported(data: bytes) -> None:
     try:
         read_boundaries(data)
     except InvalidBoundaries as bad:
         assert bad.message
 
 
-def test_an_order_has_ranks() -> None:
+def test_order_is_parsed_into_ranks() -> None:
     assert read_order(["a", "b | (c)", "d : e"]) == [
         Rank(names=("a",), optional=frozenset(), is_independent=True),
         Rank(names=("b", "c"), optional=frozenset({"c"}), is_independent=True),
@@ -150,12 +150,12 @@ def test_an_order_has_ranks() -> None:
         ("app/routers/a[0-9].py", "app/routers/a1.py", True),
     ],
 )
-def test_a_glob_covers_files(glob: str, path: str, is_in: bool) -> None:
+def test_glob_selects_files(glob: str, path: str, is_in: bool) -> None:
     boundaries = Boundaries.model_validate({"layers": [{"name": "x", "glob": glob}]})
     assert (path in LayerFiles.of(boundaries, [path, "app/routers/other.py"]).names) is is_in
 
 
-def test_a_folder_below_belongs_to_the_layer_that_names_it() -> None:
+def test_subfolder_belongs_to_most_specific_layer() -> None:
     layers = [
         {"name": "api", "glob": "app/*.py"},
         {"name": "db", "glob": "app/db/*.py", "exclude": "app/db/old/**"},

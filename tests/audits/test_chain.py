@@ -47,7 +47,7 @@ def is_intact(data: bytes) -> bool:
     return chain.broken is None and last is not None and last.hash == read_chain(DATA).lines[-1].hash
 
 
-def test_a_chain_as_it_was_written_is_whole():
+def test_unmodified_chain_is_intact():
     chain = read_chain(DATA)
     assert (chain.broken, len(chain.lines), chain.size, chain.id) == (None, 12, len(DATA), "one")
     assert all(line.is_signed for line in chain.lines)
@@ -111,7 +111,7 @@ def key_twice(lines: list[bytes]) -> None:
         (lambda lines: lines.pop(0), 1),
     ],
 )
-def test_the_first_broken_entry_is_named(tamper, number: int):
+def test_first_broken_entry_is_reported(tamper, number: int):
     lines = [*LINES]
     tamper(lines)
     broken = read_chain(b"".join(lines)).broken
@@ -120,20 +120,20 @@ def test_the_first_broken_entry_is_named(tamper, number: int):
 
 
 @pytest.mark.parametrize("garbage", [b"x", b"{}", b"\x00", LINES[0][:50]])
-def test_what_stands_behind_the_last_line_is_no_entry(garbage: bytes):
+def test_garbage_after_last_line_is_reported(garbage: bytes):
     broken = read_chain(DATA + garbage).broken
     assert broken is not None
     assert broken.number == 13
 
 
-def test_every_cut_inside_a_line_is_found():
+def test_every_truncation_of_last_line_is_reported():
     for cut in range(len(DATA) - 1, len(DATA) - len(LINES[-1]), -1):
         broken = read_chain(DATA[:cut]).broken
-        assert broken == Break(12, broken.what if broken else "")
+        assert broken == Break(12, broken.reason if broken else "")
 
 
 @given(st.data())
-def test_no_change_of_bytes_goes_unnoticed(data: st.DataObject):
+def test_any_byte_change_is_detected(data: st.DataObject):
     place = data.draw(st.integers(0, len(DATA) - 1))
     length = data.draw(st.integers(0, 5))
     put = data.draw(st.binary(max_size=5))
@@ -142,13 +142,13 @@ def test_no_change_of_bytes_goes_unnoticed(data: st.DataObject):
 
 
 @given(st.lists(st.integers(0, 11), max_size=14))
-def test_no_other_order_of_lines_goes_unnoticed(order: list[int]):
+def test_any_reordering_of_lines_is_detected(order: list[int]):
     changed = b"".join(LINES[number] for number in order)
     assert changed == DATA or not is_intact(changed)
 
 
 @given(st.binary(max_size=300))
-def test_anything_can_be_read(data: bytes):
+def test_arbitrary_bytes_are_read_as_broken_chain(data: bytes):
     chain = read_chain(data)
     assert (chain.broken is None) == (data == b"")
 
@@ -156,14 +156,14 @@ def test_anything_can_be_read(data: bytes):
 @pytest.mark.parametrize(
     "entry", [b"[" * 100_000, b'{"a":1e999}', b'"\xff"', b"{}", b"null", b'{"number":' + b"9" * 5000 + b"}"]
 )
-def test_a_hostile_entry_is_a_broken_one(entry: bytes):
+def test_hostile_entry_is_rejected(entry: bytes):
     digest = hashlib.sha256(entry).hexdigest().encode()
     line = b'{"entry":%s,"hash":"%s","signature":"%s"}' % (entry, digest, b"0" * 128)
     found = read_line(line)
     assert isinstance(found, str)
 
 
-def test_a_number_beyond_all_is_none():
+def test_huge_entry_number_is_rejected():
     number = b"9" * 5000
     entry = (
         LINES[0][len('{"entry":') :].partition(b',"hash"')[0].replace(b'"number":1', b'"number":' + number)
@@ -173,15 +173,15 @@ def test_a_number_beyond_all_is_none():
     assert (found.broken is not None, found.lines) == (True, [])
 
 
-def test_line_ends_alone_are_no_chain_and_fill_no_memory():
+def test_line_endings_alone_are_one_broken_entry():
     assert read_chain(b"\n" * 5_000_000).broken == read_chain(b"\n").broken
 
 
-def test_a_line_without_end_is_none():
+def test_overlong_line_is_rejected():
     assert isinstance(read_line(b"{" * (17 << 20)), str)
 
 
-def test_a_signature_is_of_one_key_and_one_text():
+def test_signature_is_bound_to_key_and_text():
     signature = SIGNER.sign(b"text")
     assert is_signed(SIGNER.key, signature, b"text")
     assert not is_signed(STRANGER.key, signature, b"text")

@@ -25,13 +25,13 @@ def meant(claims: list[str], *known: str) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_name_can_be_claimed_among_others(name: str):
+def test_unusual_name_can_be_claimed_in_list(name: str):
     claims = split_claims(f"{write_claim(name)}, b.py")
     assert meant(claims, name, "b.py") == {name, "b.py"}
 
 
 @given(names=st.sets(NAMES, min_size=1, max_size=4))
-def test_any_names_can_be_claimed_in_one_text(names: set[bytes]):
+def test_arbitrary_names_can_be_claimed_in_one_text(names: set[bytes]):
     paths = {name.decode("utf-8", "surrogateescape") for name in names}
     try:
         assert meant(split_claims(",".join(map(write_claim, sorted(paths)))), *paths) == paths
@@ -52,16 +52,16 @@ def test_any_names_can_be_claimed_in_one_text(names: set[bytes]):
         ("d\\\\e/caf\udce9.py", "d\\\\e/caf\udce9.py"),
     ],
 )
-def test_a_backslash_means_what_makes_a_known_name(claim: str, path: str):
+def test_backslash_is_resolved_to_known_name(claim: str, path: str):
     assert meant(split_claims(claim), path) == {path}
 
 
-def test_what_changed_is_meant_before_what_is_only_there():
+def test_claims_resolve_to_changed_files_first():
     claims = Claims(frozenset({"a\\x41"}), {"a\\x41": "b\\\\c"})
     assert resolve_claims(claims, {"a/x41"}, {"aA"}) == Claims(frozenset({"a/x41"}), {"a/x41": "b/c"})
 
 
-class TestLists:
+class TestClaimFiles:
     def test_each_line_is_a_claim(self, tmp_path: Path):
         listed = tmp_path / "claims.txt"
         listed.write_bytes(b"\xef\xbb\xbfa,b.py\r\n\n  \nold.py=>new.py\ncaf\xe9.py\nx\\x2cy.py")
@@ -71,7 +71,7 @@ class TestLists:
         assert meant(claims, *known) == {*known}
 
     @given(names=st.sets(NAMES, min_size=2, max_size=4))
-    def test_names_that_end_in_nul_are_themselves(self, names: set[bytes]):
+    def test_nul_terminated_names_are_read_literally(self, names: set[bytes]):
         paths = {name.decode("utf-8", "surrogateescape") for name in names}
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
@@ -91,11 +91,11 @@ class TestLists:
         finally:
             os.chdir(before)
 
-    def test_an_empty_list_claims_nothing(self, tmp_path: Path):
+    def test_empty_claims_file_is_rejected(self, tmp_path: Path):
         (tmp_path / "empty").touch()
         with pytest.raises(Invalid, match="No file is claimed"):
             read_claims(read_claims_option(f"@{tmp_path / 'empty'}"))
 
-    def test_what_may_come_over_the_network_reads_no_file(self, tmp_path: Path):
+    def test_split_claims_does_not_read_files(self, tmp_path: Path):
         (tmp_path / "secret").write_text("secret\n")
         assert split_claims(f"@{tmp_path / 'secret'}") == [f"@{tmp_path / 'secret'}"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.terminal import Said, Terminal, open_screen
+from tests.support.terminal import CommandResult, Terminal, open_screen
 
 from forge.audits.secrets.shapes import sample_of
 
@@ -32,7 +32,7 @@ FILES = {
     "app/repos/users.py": "import httpx\n",
     "Forge/Contracts/boundaries.json": json.dumps(BOUNDARIES),
 }
-Audit = Callable[..., Said]
+Audit = Callable[..., CommandResult]
 
 
 def git(root: Path, *words: str) -> str:
@@ -69,7 +69,7 @@ def run(terminal: Terminal, project: Path) -> Audit:
     return lambda *words: terminal("audit", str(project), *words)
 
 
-def test_the_block_says_everything_and_the_exit_code_too(run: Audit):
+def test_failed_audit_prints_results_and_exits_with_1(run: Audit):
     said = run("--only", "A4,A9,W1")
     assert said.code == 1
     lines = said.out.splitlines()
@@ -84,7 +84,7 @@ def test_the_block_says_everything_and_the_exit_code_too(run: Audit):
     assert "A9 app/repos/users.py:1" in said.out
 
 
-def test_the_command_of_a_finding_shows_it_alone(run: Audit, terminal: Terminal, project: Path):
+def test_reproduce_command_shows_only_its_finding(run: Audit, terminal: Terminal, project: Path):
     report = run("--only", "A4,A9", "--format", "json").data
     findings = [finding for check in report["checks"] for finding in check["findings"]]
     assert len(findings) == 2
@@ -95,7 +95,7 @@ def test_the_command_of_a_finding_shows_it_alone(run: Audit, terminal: Terminal,
         assert [f for check in alone["checks"] for f in check["findings"]] == [finding]
 
 
-def findings_of(said: Said) -> list[dict[str, Any]]:
+def findings_of(said: CommandResult) -> list[dict[str, Any]]:
     report = said.data
     return [finding for check in report["checks"] + report["warnings"] for finding in check["findings"]]
 
@@ -109,7 +109,7 @@ def findings_of(said: Said) -> list[dict[str, Any]]:
         ("--only", "A3", "--claimed-files", "app/new.py"),
     ],
 )
-def test_the_command_of_a_finding_says_what_it_was_found_with(
+def test_reproduce_command_includes_audit_options(
     run: Audit, terminal: Terminal, project: Path, words: tuple[str, ...]
 ):
     shutil.rmtree(project / "Forge")
@@ -127,7 +127,7 @@ def test_the_command_of_a_finding_says_what_it_was_found_with(
         assert finding in findings_of(terminal(*shlex.split(finding["reproduce"])[1:], "--format", "json"))
 
 
-def test_the_command_names_the_empty_tree_as_the_repository_does(terminal: Terminal, tmp_path: Path):
+def test_reproduce_command_uses_empty_tree_of_repository_format(terminal: Terminal, tmp_path: Path):
     root = tmp_path / "long"
     root.mkdir()
     git(root, "init", "-q", "-b", "main", "--object-format=sha256")
@@ -141,12 +141,12 @@ def test_the_command_names_the_empty_tree_as_the_repository_does(terminal: Termi
     assert finding["reproduce"].endswith(f"--base {empty}")
 
 
-def test_what_is_repaired_passes(run: Audit, project: Path):
+def test_fixed_project_passes(run: Audit, project: Path):
     write(project, {"app/routers/users.py": "import requests\n", "app/repos/users.py": "import json\n"})
     assert run("--only", "A4,A9").code == 0
 
 
-def test_a_claim_is_compared_with_what_changed(run: Audit, project: Path):
+def test_claims_are_compared_with_changes(run: Audit, project: Path):
     write(project, {"app/new.py": "x = 1\n"})
     assert run("--only", "A1", "--claimed-files", "app/new.py").code == 0
     said = run("--only", "A1", "--claimed-files", "app/old.py")
@@ -154,7 +154,7 @@ def test_a_claim_is_compared_with_what_changed(run: Audit, project: Path):
     assert "app/new.py" in said.out and "app/old.py" in said.out
 
 
-def test_changes_are_counted_from_the_base(run: Audit, project: Path):
+def test_changes_are_counted_from_base(run: Audit, project: Path):
     first = git(project, "rev-parse", "HEAD")
     write(project, {"app/new.py": "x = 1\n"})
     git(project, "add", "-A")
@@ -177,27 +177,27 @@ def test_changes_are_counted_from_the_base(run: Audit, project: Path):
         (["--format", "xml"], "'xml' is not one of"),
     ],
 )
-def test_what_cannot_be_audited_ends_with_two(run: Audit, words: list[str], message: str):
+def test_invalid_option_exits_with_2(run: Audit, words: list[str], message: str):
     said = run(*words)
     assert (said.code, message in said.err) == (2, True), said.err
     assert said.out == ""
 
 
 @pytest.mark.parametrize("path", ["", "no/such/folder"])
-def test_a_folder_that_is_no_repository_is_refused(terminal: Terminal, tmp_path: Path, path: str):
+def test_folder_without_repository_is_refused(terminal: Terminal, tmp_path: Path, path: str):
     said = terminal("audit", str(tmp_path / path))
     assert said.code == 2
     assert "hint:" in said.err
 
 
-def test_each_form_is_what_it_says(run: Audit):
+def test_report_is_printed_in_each_format(run: Audit):
     assert run("--only", "A4", "--format", "sarif").data["version"] == "2.1.0"
     assert run("--only", "A4", "--format", "md").out.startswith("# ❌ Audit FAIL: unknown\n")
     report = run("--only", "A4", "--phase", "Phase 3", "--format", "json").data
     assert (report["phase"], report["overall"], report["project"]) == ("Phase 3", "FAIL", "shop")
 
 
-def test_a_whole_audit_of_a_governed_project_is_an_entry_of_its_ledger(run: Audit, project: Path):
+def test_full_audit_of_governed_project_is_recorded_in_ledger(run: Audit, project: Path):
     ledger = project / "Forge/evidence/audit_ledger.md"
     run("--only", "A4")
     run("--no-ledger")
@@ -209,22 +209,22 @@ def test_a_whole_audit_of_a_governed_project_is_an_entry_of_its_ledger(run: Audi
     assert "W2 Ledger integrity:         PASS" in run("--no-ledger").out
 
 
-def test_the_verdict_stands_when_the_ledger_cannot_be_written(run: Audit, project: Path):
+def test_verdict_is_shown_when_ledger_cannot_be_written(run: Audit, project: Path):
     run("--phase", "Phase 1")
     ledger = project / "Forge/evidence/audit_ledger.jsonl"
     ledger.write_text("")
     said = run()
     assert said.code == 1
     assert "W2 Ledger integrity:         FAIL" in said.out
-    assert "This audit is not in the ledger" in said.err
+    assert "The audit was not recorded in the ledger" in said.err
 
 
-def test_a_broken_baseline_accepts_nothing(run: Audit, project: Path):
+def test_broken_baseline_is_an_error(run: Audit, project: Path):
     write(project, {"Forge/Contracts/audit_baseline.json": "{"})
     assert "A9 Dependency gate:          ERROR" in run("--only", "A9").out
 
 
-def test_a_project_without_contracts_gets_no_folder_it_did_not_ask_for(terminal: Terminal, tmp_path: Path):
+def test_audit_of_project_without_contracts_creates_no_files(terminal: Terminal, tmp_path: Path):
     root = tmp_path / "plain"
     root.mkdir()
     git(root, "init", "-q")
@@ -234,7 +234,7 @@ def test_a_project_without_contracts_gets_no_folder_it_did_not_ask_for(terminal:
     assert said.code == 0, said.out
 
 
-def test_init_proposes_and_does_not_replace(terminal: Terminal, project: Path):
+def test_init_writes_proposals_and_does_not_overwrite(terminal: Terminal, project: Path):
     (project / "Forge/Contracts/boundaries.json").unlink()
     planned = terminal("audit", "init", str(project), "--dry-run")
     assert planned.code == 0
@@ -243,22 +243,22 @@ def test_init_proposes_and_does_not_replace(terminal: Terminal, project: Path):
     assert [" ".join(line.partition("#")[0].split()) for line in said.out.splitlines()] == [
         "Wrote forge.json",
         "Wrote Forge/Contracts/boundaries.json",
-        "Read them, then:",
+        "Review the files, then run:",
         f"forge audit {project} --only A4,A9,W1",
         f"forge audit evidence {project}",
     ]
     assert json.loads((project / "forge.json").read_text())["backend"]["language"] == "python"
     again = terminal("audit", "init", str(project))
-    assert (again.code, "is already there" in again.err) == (2, True)
+    assert (again.code, "already exists" in again.err) == (2, True)
     assert terminal("audit", "init", str(project), "--force").code == 0
     assert terminal("audit", str(project), "--only", "A4").code == 0, (
         "what is there today is not held against it"
     )
 
 
-def test_a_baseline_freezes_what_is_there_and_nothing_new(terminal: Terminal, run: Audit, project: Path):
+def test_baseline_accepts_existing_but_not_new_findings(terminal: Terminal, run: Audit, project: Path):
     said = terminal("audit", "baseline", str(project), "--expires", "30d", "--reason", "later")
-    assert said.code == 0 and "2 findings are accepted until" in said.out
+    assert said.code == 0 and "Accepted 2 findings until" in said.out
     frozen = run("--only", "A4,A9")
     assert frozen.code == 0
     assert "known since" in frozen.out
@@ -272,30 +272,30 @@ def test_a_baseline_freezes_what_is_there_and_nothing_new(terminal: Terminal, ru
     assert terminal("audit", "baseline", str(project), "--only", "A1").code == 2
 
 
-def test_a_baseline_of_some_checks_leaves_what_is_accepted_of_others(
-    terminal: Terminal, run: Audit, project: Path
-):
+def test_partial_baseline_keeps_entries_of_other_checks(terminal: Terminal, run: Audit, project: Path):
     terminal("audit", "baseline", str(project))
     assert (
-        terminal("audit", "baseline", str(project), "--only", "a4").out.splitlines()[-1].startswith("2 find")
+        terminal("audit", "baseline", str(project), "--only", "a4")
+        .out.splitlines()[-1]
+        .startswith("Accepted 2 find")
     )
     assert run("--only", "A4,A9").code == 0
 
 
-def test_a_baseline_of_no_check_is_refused(terminal: Terminal, project: Path):
+def test_baseline_without_checks_is_refused(terminal: Terminal, project: Path):
     said = terminal("audit", "baseline", str(project), "--only", ",")
     assert (said.code, "No check is given." in said.err) == (2, True)
     assert not (project / "Forge/Contracts/audit_baseline.json").exists()
 
 
-def test_a_baseline_that_cannot_be_read_is_not_written_over(terminal: Terminal, project: Path):
+def test_unreadable_baseline_is_not_overwritten(terminal: Terminal, project: Path):
     write(project, {"Forge/Contracts/audit_baseline.json": "{"})
     said = terminal("audit", "baseline", str(project))
     assert (said.code, "audit_baseline.json cannot be read" in said.err) == (2, True)
     assert (project / "Forge/Contracts/audit_baseline.json").read_text() == "{"
 
 
-def test_every_check_is_explained_and_proven(terminal: Terminal):
+def test_check_is_explained_and_self_tests_pass(terminal: Terminal):
     explained = terminal("audit", "--explain", "a4")
     assert explained.code == 0
     assert explained.out.startswith("A4 Boundary compliance (blocks)\n")
@@ -304,20 +304,20 @@ def test_every_check_is_explained_and_proven(terminal: Terminal):
     assert [line.split()[1] for line in proven.out.splitlines()] == ["PASS"] * 12
 
 
-def test_help_shows_the_options_of_an_audit_and_the_other_commands(terminal: Terminal):
+def test_help_lists_options_and_subcommands(terminal: Terminal):
     said = terminal("audit", "--help")
     assert said.code == 0
     for word in ("--claimed-files", "--explain", "baseline", "evidence", "init", "verify"):
         assert word in said.out
 
 
-def test_it_runs_as_a_module_too(project: Path, tmp_path: Path, terminal: Terminal):
+def test_package_can_be_run_as_module(project: Path, tmp_path: Path, terminal: Terminal):
     command = [sys.executable, "-m", "forge.audits", str(project), "--only", "A4"]
     done = subprocess.run(command, env=terminal.environment, capture_output=True, text=True, check=False)
     assert (done.returncode, "A4 Boundary compliance:      FAIL" in done.stdout) == (1, True), done.stderr
 
 
-def test_a_terminal_gets_colour_and_a_file_does_not(run: Audit, tmp_path: Path, project: Path):
+def test_output_is_coloured_only_in_terminal(run: Audit, tmp_path: Path, project: Path):
     with open_screen(tmp_path / "data", "audit", str(project), "--only", "A4") as screen:
         assert screen.end() == 1
     assert "\x1b[31mFAIL" in screen.text

@@ -8,7 +8,7 @@ from forge.audits.display_text import escape_path, is_same_path, unescape_path
 
 
 @given(st.binary(max_size=40))
-def test_what_is_shown_leads_back_to_the_name(name: bytes):
+def test_escaped_path_round_trips(name: bytes):
     path = name.decode("utf-8", "surrogateescape")
     assert unescape_path(escape_path(path)) == path
     assert is_same_path(escape_path(path), path)
@@ -18,13 +18,13 @@ def test_what_is_shown_leads_back_to_the_name(name: bytes):
 
 
 @given(st.text(st.characters(codec=None), max_size=20))
-def test_any_text_is_some_name(text: str):
+def test_arbitrary_text_is_unescaped_without_error(text: str):
     assert isinstance(unescape_path(text), str)
     assert "\n" not in escape_path(text)
 
 
 @given(first=st.binary(max_size=3), second=st.binary(max_size=3))
-def test_two_names_are_never_shown_the_same(first: bytes, second: bytes):
+def test_different_names_have_different_escapes(first: bytes, second: bytes):
     names = [name.decode("utf-8", "surrogateescape") for name in (first, second)]
     assert (escape_path(names[0]) == escape_path(names[1])) is (first == second)
 
@@ -42,10 +42,10 @@ def test_two_names_are_never_shown_the_same(first: bytes, second: bytes):
         ("\\ud800", "\ud800"),
     ],
 )
-def test_an_escape_is_what_it_stands_for(text: str, path: str):
+def test_escape_sequences_are_decoded(text: str, path: str):
     assert unescape_path(text) == path
 
 
-def test_another_path_is_not_the_same():
+def test_different_paths_are_not_the_same():
     assert not is_same_path("a\\xe9.py", "aé.py")
     assert not is_same_path("a/b.py", "b.py")

@@ -45,12 +45,12 @@ def run(*checks: Check, files: dict[str, str] | None = None, only_path: str | No
         (["warn", "error", "fail"], "FAIL", "FAIL"),
     ],
 )
-def test_the_worst_finding_decides(severities: list[str], verdict: str, overall: str):
+def test_worst_finding_decides_verdict(severities: list[str], verdict: str, overall: str):
     report = run(check(*(found(Severity(severity)) for severity in severities)))
     assert (report.checks[0].result, report.overall) == (verdict, overall)
 
 
-def test_a_check_that_only_warns_never_fails_but_its_error_still_blocks():
+def test_non_blocking_check_never_fails_but_its_error_blocks():
     warned = run(check(found(), code="W9", is_blocking=False))
     assert (warned.warnings[0].result, warned.overall) == (Verdict.WARN, Verdict.PASS)
     blind = run(check(found(Severity.ERROR), code="W9", is_blocking=False))
@@ -116,7 +116,7 @@ def test_fingerprint_survives_moved_lines_and_separates_equal_findings():
     assert len({one.fingerprint for one in before}) == 2
 
 
-def test_the_findings_of_one_file_can_be_asked_for_alone():
+def test_findings_can_be_limited_to_one_file():
     files = {**FILES, "other.py": "x\n"}
     report = run(check(found(), found(path="other.py"), found(path=None)), files=files, only_path="other.py")
     assert [finding.path for finding in report.checks[0].findings] == ["other.py", None]
@@ -159,7 +159,7 @@ def test_invalid_finding_does_not_affect_other_checks(given: Examination):
     assert told == [("ERROR", ["broken-check"]), ("FAIL", ["odd"])]
 
 
-def test_names_of_files_cannot_write_to_a_terminal():
+def test_control_characters_in_file_names_are_escaped():
     evil = "a\nb\x1b[31m\udcff.py"
     finding = (
         run(check(found(path=evil, message=f"{evil} is odd")), files={evil: "x\ny\n"}).checks[0].findings[0]
@@ -190,7 +190,7 @@ def test_baseline_finding_does_not_block_until_expiry():
     )
 
 
-def test_the_scope_of_a_change_cannot_be_accepted_for_later():
+def test_scope_findings_cannot_be_baselined():
     first = run(check(found(subject="x"), code="A1"))
     assert run(check(found(subject="x"), code="A1"), files=accepted(first, None)).overall is Verdict.FAIL
 
@@ -198,7 +198,7 @@ def test_the_scope_of_a_change_cannot_be_accepted_for_later():
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"findings": [{"check": 4}]}', '{"findings": [], "more": 1}']
 )
-def test_a_baseline_that_cannot_be_read_is_an_error_of_what_it_is_for(text: str):
+def test_invalid_baseline_is_an_error_of_checks_that_use_it(text: str):
     report = run(check(), check(code="A1"), files={**FILES, BASELINE: text})
     assert [result.result for result in report.checks] == [Verdict.ERROR, Verdict.PASS]
     assert "audit_baseline.json cannot be read" in report.checks[0].detail
@@ -225,7 +225,7 @@ def test_report_describes_audited_state():
     }
 
 
-def test_what_could_not_be_examined_cannot_be_accepted():
+def test_errors_cannot_be_baselined():
     blind = run(check(found(Severity.ERROR, subject="x")))
     finding = blind.checks[0].findings[0].model_copy(update={"severity": Severity.FAIL})
     file = create_baseline([finding], since=date(2025, 12, 1), until=None, reason="later")

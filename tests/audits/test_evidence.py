@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.audits.evidence_project import GOOD, MakeProject, Project
-from tests.support.python_project import give_pytest, make_environment
+from tests.support.python_project import install_pytest, make_environment
 
 from forge.audits.checks.a3_evidence import CHECK as A3
 from forge.audits.checks.a5_diff_log import CHECK as A5
@@ -42,7 +42,7 @@ def make_project(tmp_path: Path, sandboxes: Sandboxes, environment: Path) -> Mak
         project = Project(root, SigningKeys(tmp_path / "data" / "audit"), sandboxes)
         project.git("init", "-q", "-b", "main")
         project.write(files)
-        give_pytest(environment, root)
+        install_pytest(environment, root)
         return project
 
     return make
@@ -79,7 +79,7 @@ async def test_good_evidence_passes_and_an_edit_makes_it_stale(make_project: Mak
     assert [(one.path, one.kind, one.lines) for one in again.log.files] == [("app.py", "modified", ((2, 2),))]
 
 
-async def test_a_failing_test_fails_and_is_named(make_project: MakeProject):
+async def test_failing_test_is_reported_by_name(make_project: MakeProject):
     project = make_project({**GOOD, "app.py": "def double(x):\n    return x\n"})
     run = (await project.prove()).run
     behavior = run.level(LevelName.BEHAVIOR)
@@ -92,13 +92,13 @@ async def test_a_failing_test_fails_and_is_named(make_project: MakeProject):
     assert "1 of 1 tests failed: test_app::test_double" in project.examine(A8).found[0].message
 
 
-async def test_no_tests_do_not_pass(make_project: MakeProject):
+async def test_project_without_tests_fails(make_project: MakeProject):
     project = make_project({"app.py": "x = 1\n", ".gitignore": ".venv\n"})
     run = (await project.prove()).run
     assert (run.status, project.judge(A8)) == (Status.FAIL, ("FAIL", ["no-tests"]))
 
 
-async def test_empty_suite_does_not_pass(make_project: MakeProject):
+async def test_empty_suite_fails(make_project: MakeProject):
     project = make_project({**GOOD, "test_app.py": "def helper():\n    pass\n"})
     behavior = (await project.prove()).run.level(LevelName.BEHAVIOR)
     assert behavior is not None
@@ -137,7 +137,7 @@ class TestBroken(unittest.TestCase):
 """
 
 
-async def test_unittest_is_counted_and_says_why_it_failed(make_project: MakeProject):
+async def test_unittest_counts_and_failure_messages_are_recorded(make_project: MakeProject):
     project = make_project({**UNITTEST, "test_app.py": CASES, "test_b.py": "import nowhere\n"})
     behavior = (await project.prove()).run.level(LevelName.BEHAVIOR)
     assert behavior is not None
@@ -163,7 +163,9 @@ async def test_unittest_is_counted_and_says_why_it_failed(make_project: MakeProj
         ("import os\nos._exit(0)\n", "it ended before writing its report, so no test counts"),
     ],
 )
-async def test_unittest_suite_without_tests_does_not_pass(make_project: MakeProject, test: str, summary: str):
+async def test_unittest_suite_without_executed_tests_fails(
+    make_project: MakeProject, test: str, summary: str
+):
     project = make_project({**UNITTEST, "test_app.py": test})
     behavior = (await project.prove()).run.level(LevelName.BEHAVIOR)
     assert behavior is not None
@@ -171,7 +173,7 @@ async def test_unittest_suite_without_tests_does_not_pass(make_project: MakeProj
     assert project.judge(A8)[0] == "FAIL"
 
 
-async def test_tests_that_change_the_files_prove_nothing(make_project: MakeProject):
+async def test_tests_that_change_files_fail(make_project: MakeProject):
     test = "def test_it():\n    open('app.py', 'a').write('#')\n    open('left.txt', 'w').write('x')\n"
     project = make_project({**GOOD, "test_app.py": test})
     run = (await project.prove()).run
@@ -184,7 +186,7 @@ async def test_tests_that_change_the_files_prove_nothing(make_project: MakeProje
     assert project.examine(A3).found[0].message.endswith("app.py, left.txt")
 
 
-async def test_code_that_git_ignores_is_recorded_with_the_run(make_project: MakeProject):
+async def test_ignored_code_is_recorded_with_run(make_project: MakeProject):
     project = make_project({**GOOD, ".gitignore": "conftest.py\n.venv/\n", "conftest.py": "x = 1\n"})
     run = (await project.prove()).run
     assert (run.status, run.ignored) == (Status.PASS, ("conftest.py",))
@@ -192,7 +194,7 @@ async def test_code_that_git_ignores_is_recorded_with_the_run(make_project: Make
     assert project.judge(A8) == ("WARN", ["ignored-code"])
 
 
-async def test_tests_cannot_write_evidence_nor_read_the_key(make_project: MakeProject):
+async def test_tests_cannot_write_evidence_or_read_signing_key(make_project: MakeProject):
     test = """
 import os, pathlib, pytest
 def test_it():
@@ -209,7 +211,7 @@ def test_it():
     assert (run.status, run.counts) == (Status.PASS, TestCounts(1, 0, 0))
 
 
-async def test_code_that_is_too_large_to_be_parsed_fails(make_project: MakeProject):
+async def test_code_too_large_to_parse_fails(make_project: MakeProject):
     files = {**GOOD, "big.py": "def f(:\n" + "# x\n" * 600_000, "big.txt": "x" * 3_000_000}
     run = (await make_project(files).prove()).run
     static = run.levels[0]
@@ -228,7 +230,7 @@ async def test_broken_code_fails_without_being_run(make_project: MakeProject):
     assert "No module named 'nowhere'" in runtime.steps[0].summary
 
 
-async def test_tests_that_never_end_are_stopped(make_project: MakeProject):
+async def test_endless_tests_time_out(make_project: MakeProject):
     project = make_project({**GOOD, "test_app.py": "import time\ndef test_it():\n    time.sleep(60)\n"})
     behavior = (await project.prove(timeout_s=1.5)).run.level(LevelName.BEHAVIOR)
     assert behavior is not None
@@ -244,7 +246,7 @@ async def test_fewer_tests_than_before_are_reported(make_project: MakeProject):
     assert project.judge(A8) == ("WARN", ["fewer-tests"])
 
 
-async def test_texts_are_only_believed_when_a_record_says_the_same(make_project: MakeProject):
+async def test_text_that_differs_from_record_is_tampered(make_project: MakeProject):
     project = make_project(GOOD)
     await project.prove()
     latest = project.root / "Forge" / "evidence" / "test_runs_latest.md"
@@ -259,7 +261,7 @@ async def test_texts_are_only_believed_when_a_record_says_the_same(make_project:
     assert project.judge(A8) == ("FAIL", ["tampered-evidence"])
 
 
-async def test_a_run_that_was_cut_off_the_record_is_missed(make_project: MakeProject):
+async def test_rolled_back_evidence_is_detected(make_project: MakeProject):
     """A good run, then a bad one of the same files: taking the bad one away does not bring the good one back."""
     project = make_project(
         {
@@ -281,7 +283,7 @@ async def test_a_run_that_was_cut_off_the_record_is_missed(make_project: MakePro
         await project.prove()
 
 
-async def test_nothing_is_run_where_nothing_can_be_recorded(make_project: MakeProject, tmp_path: Path):
+async def test_tests_are_not_run_if_evidence_cannot_be_written(make_project: MakeProject, tmp_path: Path):
     project = make_project(GOOD)
     (project.root / "Forge").mkdir()
     (tmp_path / "elsewhere").mkdir()
@@ -291,7 +293,7 @@ async def test_nothing_is_run_where_nothing_can_be_recorded(make_project: MakePr
     assert (project.levels, list((tmp_path / "elsewhere").iterdir())) == ([], [])
 
 
-async def test_another_machine_trusts_it_or_makes_its_own(make_project: MakeProject, tmp_path: Path):
+async def test_evidence_of_other_machine_requires_trust(make_project: MakeProject, tmp_path: Path):
     project = make_project(GOOD)
     await project.prove()
     other = Project(project.root, SigningKeys(tmp_path / "other"), project.sandboxes)
@@ -300,7 +302,7 @@ async def test_another_machine_trusts_it_or_makes_its_own(make_project: MakeProj
     assert other.judge(A8) == ("PASS", [])
 
 
-async def test_odd_names_are_recorded(make_project: MakeProject):
+async def test_unusual_file_names_are_recorded(make_project: MakeProject):
     project = make_project(GOOD)
     for name in (b"na\xc3\xafve.py", b"new\nline.py", b"not-utf8-\xff.py"):
         project.write({os.fsdecode(name): "x = 1\n"})
@@ -309,7 +311,7 @@ async def test_odd_names_are_recorded(make_project: MakeProject):
     assert [project.judge(check)[0] for check in ALL] == ["PASS", "PASS", "PASS", "PASS"]
 
 
-async def test_an_unfinished_merge_is_nothing_to_prove(make_project: MakeProject):
+async def test_unfinished_merge_is_refused(make_project: MakeProject):
     project = make_project(GOOD)
     project.commit()
     project.git("switch", "-qc", "other")

@@ -52,7 +52,7 @@ def test_check_passes_its_own_examples(check: Check):
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)
-def test_the_documentation_names_every_rule(check: Check):
+def test_documentation_names_every_rule(check: Check):
     told = {rule for fixture in check.fixtures for rule in fixture.rules}
     assert [rule for rule in sorted(told) if f"`{rule}`" not in check.docs] == []
 
@@ -80,7 +80,7 @@ def test_text_is_rejected_as_evidence(check: Check, first: bytes):
 @pytest.mark.parametrize(
     "text", [b"\xef\xbb\xbfStatus: PASS\n", b"Status: PASSING-ISH\n", b"Status: FAIL\n", b""]
 )
-def test_the_test_gate_asks_the_record_whatever_the_text_says(text: bytes):
+def test_test_gate_uses_record_instead_of_text(text: bytes):
     """3.9: a BOM before `Status: PASS` is no failure, and `PASSING-ISH` no pass."""
     good, bad = run_of(id_of(CODE)), run_of(id_of(CODE), level(LevelName.BEHAVIOR, Status.FAIL, counts=None))
     assert verdict(A8, with_evidence(CODE, {**runs_files(good), "test_runs_latest.md": text})) == "PASS"
@@ -100,7 +100,7 @@ def _records(run: object) -> dict[str, bytes]:
     return compose(RUNS, [(Kind.TEST_RUN, run)])  # type: ignore[list-item]
 
 
-def test_levels_are_ordered_by_the_record_and_not_by_words():
+def test_level_order_uses_record_instead_of_summary():
     """3.9: `Static: contract types compile` is in order, and four failed levels are no pass."""
     words = [level(name, summary="contract behavior runtime static") for name in LevelName]
     assert verdict(A7, proven(CODE, run_of(id_of(CODE), *words))) == "PASS"
@@ -108,7 +108,7 @@ def test_levels_are_ordered_by_the_record_and_not_by_words():
     assert rules(A7, proven(CODE, run_of(id_of(CODE), *failed))) == ["failed-level"] * 4
 
 
-def test_a_level_that_was_skipped_says_what_to_do_about_it():
+def test_skipped_level_has_a_fix():
     skipped = [level(name, Status.SKIP, reason="nothing to run") for name in LevelName]
     found = A7.examine(proven(CODE, run_of(id_of(CODE), *skipped))).found
     fixes = {one.subject: one.fix for one in found}
@@ -116,7 +116,7 @@ def test_a_level_that_was_skipped_says_what_to_do_about_it():
     assert "`forge audit init`" in fixes["Contract"]
 
 
-def test_commits_of_evidence_alone_are_not_counted_and_a_crowd_is_not_looked_into():
+def test_evidence_only_commits_are_not_counted_up_to_a_limit():
     log = tuple(f"{n:040d}" for n in range(1100))
     evidence = ledger_files((Kind.AUTHORIZED, authorized(OLD)))
     changes = dict.fromkeys(log, ("Forge/evidence/audit_ledger.md",))
@@ -130,7 +130,7 @@ def test_commits_of_evidence_alone_are_not_counted_and_a_crowd_is_not_looked_int
 @pytest.mark.parametrize(
     "prose", [b"commit defaced the page", b"commit: " + HEAD.encode(), b"AUTHORIZED\ncommit abcdef0"]
 )
-def test_prose_authorises_nothing(prose: bytes):
+def test_prose_is_not_an_authorisation(prose: bytes):
     """3.9: a hash-like word is no commit."""
     snapshot = with_evidence(CODE, {"audit_ledger.md": prose}, base=CODE, commits=MemoryCommits((HEAD, OLD)))
     assert verdict(A6, snapshot) == "SKIP"
@@ -161,7 +161,7 @@ def test_authorised_commit_outside_history_is_reported():
     assert rules(A6, snapshot) == ["rewritten-history"]
 
 
-def test_commits_after_the_authorised_one_are_counted_and_named():
+def test_commits_after_authorised_commit_are_counted_and_listed():
     log = (HEAD, *(f"{n}" * 40 for n in range(7)), OLD)
     evidence = ledger_files((Kind.AUTHORIZED, authorized(OLD)))
     (found,) = A6.examine(with_evidence(CODE, evidence, base=CODE, commits=MemoryCommits(log))).found
@@ -171,20 +171,20 @@ def test_commits_after_the_authorised_one_are_counted_and_named():
     )
 
 
-def test_a_commit_before_the_first_audit_needs_no_authorisation():
+def test_commit_before_first_audit_needs_no_authorisation():
     evidence = ledger_files((Kind.AUDIT, audited(head=HEAD)), (Kind.AUDIT, audited(head=HEAD, number=2)))
     assert verdict(A6, with_evidence(CODE, evidence, base=CODE)) == "SKIP"
     first_commit_since = ledger_files((Kind.AUDIT, audited(head=None)))
     assert rules(A6, with_evidence(CODE, first_commit_since, base=CODE)) == ["unauthorized"]
 
 
-def test_the_last_run_of_these_files_counts_also_when_others_came_after():
+def test_last_run_of_same_files_counts_despite_later_runs():
     runs = (run_of(id_of(CODE)), run_of("another", level(LevelName.BEHAVIOR, Status.FAIL)))
     assert verdict(A8, proven(CODE, *runs)) == "PASS"
     assert verdict(A3, proven(CODE, *runs)) == "PASS"
 
 
-def test_a_failed_run_that_was_taken_out_of_the_records_is_missed_by_its_log():
+def test_run_removed_from_records_is_detected_by_diff_log():
     good = run_of(id_of(CODE))
     bad = run_of(id_of(CODE), level(LevelName.BEHAVIOR, Status.FAIL))
     log = diff_files(diff_log(snapshot_of(CODE), bad))
@@ -216,7 +216,7 @@ def test_untrusted_evidence_is_rejected():
         (TestCounts(3, 1, 0), "FAIL"),
     ],
 )
-def test_counts_are_compared_with_the_run_before(counts: TestCounts, expected: str):
+def test_counts_are_compared_with_previous_run(counts: TestCounts, expected: str):
     now = [level(name, counts=counts) if name is LevelName.BEHAVIOR else level(name) for name in LevelName]
     before = run_of("another")
     assert verdict(A8, proven(CODE, before, run_of(id_of(CODE), *now))) == expected
@@ -228,7 +228,7 @@ def test_counts_are_compared_with_the_run_before(counts: TestCounts, expected: s
 @pytest.mark.parametrize(
     "name", ["audit_ledger.jsonl", "test_runs.jsonl", "diff_log.json", "audit_ledger.head.json"]
 )
-def test_no_content_of_a_file_is_a_pass_or_a_crash(name: str, data: bytes):
+def test_corrupt_evidence_file_fails(name: str, data: bytes):
     good = {**runs_files(run_of(id_of(CODE))), **diff_files(diff_log(snapshot_of(CODE)))}
     ledger = ledger_files((Kind.AUTHORIZED, authorized(HEAD)))
     snapshot = with_evidence(CODE, {**good, **ledger, name: data}, base=CODE, trust=TRUST)
@@ -242,6 +242,6 @@ def test_no_content_of_a_file_is_a_pass_or_a_crash(name: str, data: bytes):
     assert told[about[name]] == "FAIL", told
 
 
-def test_a_project_without_anything_is_left_alone():
+def test_project_without_governance_is_skipped():
     told = {check.code: verdict(check, snapshot_of({"app.py": "x = 1\n"})) for check in CHECKS}
     assert told == {"A3": "SKIP", "A5": "SKIP", "A6": "SKIP", "A7": "SKIP", "A8": "SKIP", "W2": "SKIP"}

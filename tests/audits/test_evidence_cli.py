@@ -26,7 +26,7 @@ def forge(tmp_path: Path) -> Terminal:
     return Terminal(tmp_path / "data")
 
 
-def test_a_whole_cycle(project: Project, forge: Terminal):
+def test_evidence_audit_and_authorisation_cycle(project: Project, forge: Terminal):
     """Evidence, audit, commit, authorisation; then a commit that nobody authorised, and a ledger cut short."""
     make_environment(project.root / ".venv")
     path = str(project.root)
@@ -41,7 +41,7 @@ def test_a_whole_cycle(project: Project, forge: Terminal):
     refused = forge("audit", path, "--only", "A6", "--no-ledger")
     assert (refused.code, "none was authorised" in refused.out) == (1, True)
     granted = forge("audit", "authorize", path, "--by", "ann")
-    assert (granted.code, granted.out) == (0, f"Entry 2 of the ledger: {commit} is authorised by ann.\n")
+    assert (granted.code, granted.out) == (0, f"Commit {commit} authorized by ann (ledger entry 2).\n")
     assert forge("audit", path, "--only", "A6,W2", "--no-ledger").code == 0
     whole = forge("audit", "verify", path)
     assert (whole.code, whole.out) == (
@@ -72,7 +72,7 @@ def test_a_whole_cycle(project: Project, forge: Terminal):
     assert forge("audit", "verify", path, "--accept").code == 2
 
 
-def test_the_ledger_is_committed_after_the_authorisation_in_it(project: Project, forge: Terminal):
+def test_ledger_commit_after_authorisation_passes(project: Project, forge: Terminal):
     """The cycle of the handbook, twice; in the second one there are two commits before the audit."""
     make_environment(project.root / ".venv")
     path = str(project.root)
@@ -98,7 +98,7 @@ def test_the_ledger_is_committed_after_the_authorisation_in_it(project: Project,
     assert "Forge/evidence" not in ledger
 
 
-def test_only_what_an_audit_has_seen_is_authorised(project: Project, forge: Terminal):
+def test_only_audited_files_can_be_authorised(project: Project, forge: Terminal):
     path = str(project.root)
     make_environment(project.root / ".venv")
     first = project.commit()
@@ -125,7 +125,7 @@ def test_failed_check_besides_a6_prevents_authorisation(project: Project, forge:
     assert (refused.code, "Iteration 1 failed (A3, A5, A7, A8)" in refused.err) == (2, True)
 
 
-def test_history_that_was_rewritten_on_purpose_can_be_accepted(project: Project, forge: Terminal):
+def test_intentionally_removed_evidence_can_be_accepted(project: Project, forge: Terminal):
     path = str(project.root)
     project.write({"Forge/Contracts/notes.md": ""})
     project.commit()
@@ -141,7 +141,7 @@ def test_history_that_was_rewritten_on_purpose_can_be_accepted(project: Project,
     assert forge("audit", "verify", path).code == 0
 
 
-def test_failing_tests_are_exit_1_and_named(project: Project, forge: Terminal):
+def test_failing_tests_exit_with_1_and_are_named(project: Project, forge: Terminal):
     make_environment(project.root / ".venv")
     project.write({"app.py": "def double(x):\n    return 0\n"})
     said = forge("audit", "evidence", str(project.root))
@@ -158,7 +158,7 @@ def test_impossible_action_exits_with_2(project: Project, forge: Terminal, tmp_p
     for command in ("evidence", "verify", "authorize"):
         assert forge("audit", command, str(tmp_path / "empty")).code == 2
     unborn = forge("audit", "authorize", str(project.root))
-    assert (unborn.code, "There is no commit 'HEAD' here." in unborn.err) == (2, True)
+    assert (unborn.code, "Commit 'HEAD' does not exist." in unborn.err) == (2, True)
     project.commit()
     first = forge("audit", "authorize", str(project.root))
     assert (first.code, "There is no audit yet" in first.err) == (2, True)
@@ -166,7 +166,7 @@ def test_impossible_action_exits_with_2(project: Project, forge: Terminal, tmp_p
     assert forge("audit", "authorize", str(project.root), "--commit", "f" * 40).code == 2
 
 
-def test_every_file_of_evidence_is_verified_and_named(project: Project, forge: Terminal):
+def test_every_evidence_file_is_verified_and_named(project: Project, forge: Terminal):
     make_environment(project.root / ".venv")
     path = str(project.root)
     forge("audit", "evidence", path, "--summary", "Double numbers.")
@@ -205,7 +205,7 @@ def test_verify_without_records_says_how_to_create_them(project: Project, forge:
     assert (by_hand.code, by_hand.out.count("was written by hand")) == (0, 2)
 
 
-def test_a_data_directory_inside_the_project_is_refused_and_not_made(project: Project):
+def test_data_directory_inside_project_is_refused_and_not_created(project: Project):
     forge = Terminal(project.root / ".forge")
     path = str(project.root)
     for command in (["evidence"], ["verify"], ["authorize"], []):
@@ -224,7 +224,7 @@ def test_used_python_is_shown(project: Project, forge: Terminal):
 
 
 def test_keys_are_trusted_listed_and_removed(forge: Terminal):
-    assert forge("audit", "trust").out == "This machine has no key yet; the first audit makes it.\n"
+    assert forge("audit", "trust").out == "This machine has no key yet; the first audit creates it.\n"
     key = "ab" * 32
     assert forge("audit", "trust", key.upper(), "--name", "ann").out == f"Trusted: {key}\n"
     assert forge("audit", "trust", "--json").data == {"own": None, "trusted": {key: "ann"}}

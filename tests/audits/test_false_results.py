@@ -93,6 +93,6 @@ def with_bom() -> Snapshot:
 
 
 @pytest.mark.parametrize(("code", "case", "make", "right"), ROWS, ids=[f"{row[0]} {row[1]}" for row in ROWS])
-def test_what_was_wrong_before_is_right(code: str, case: str, make: Callable[[], Snapshot], right: str):
+def test_former_false_result_is_correct(code: str, case: str, make: Callable[[], Snapshot], right: str):
     check = CHECKS[code]
     assert verdict_of(check, check.examine(make())) == right, case

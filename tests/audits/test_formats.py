@@ -78,7 +78,7 @@ def report(*findings: Finding, overall: Verdict = Verdict.FAIL) -> AuditReport:
     )
 
 
-def test_the_block_is_the_one_scripts_know():
+def test_text_block_has_stable_format():
     assert block(report()) == snapshot("""\
 === AUDIT SCRIPT RESULT ===
 Timestamp: 2026-01-02T03:04:05Z
@@ -95,7 +95,7 @@ Overall: FAIL
 """)
 
 
-def test_a_finding_says_where_why_how_and_which_command():
+def test_finding_shows_location_reason_fix_and_command():
     known = Known(since=date(2026, 1, 1), until=date(2026, 4, 1), reason="later")
     assert details(report(finding(known=known), finding(severity=Severity.NOTE))) == snapshot("""\
 A4 app/api/users.py:3  routers may not import app.repos.users
@@ -107,7 +107,7 @@ A4 app/api/users.py:3  routers may not import app.repos.users
 """)
 
 
-def test_markdown_quotes_what_a_project_says():
+def test_markdown_escapes_project_text():
     text = markdown(report(finding(message="<img src=x> [a](b) `c` | d\n# e", excerpt="x = `y`")))
     assert "\\<img src=x\\> \\[a\\]\\(b\\) \\`c\\` \\| d \\# e" in text
     assert "``` x = `y` ```" in text
@@ -129,7 +129,7 @@ def test_sarif_is_valid_against_its_schema(findings: list[Finding]):
     assert len(written["runs"][0]["results"]) == len(findings)
 
 
-def test_a_sarif_that_is_wrong_would_be_noticed():
+def test_invalid_sarif_is_rejected_by_schema():
     written = json.loads(json.dumps(sarif(report(finding()), [A4])))
     written["runs"][0]["results"][0]["level"] = "terrible"
     assert not jsonschema_rs.is_valid(sarif_schema(), written)
@@ -144,6 +144,6 @@ def test_a_sarif_that_is_wrong_would_be_noticed():
         ("a\\x0ab\\\\c.py", "a%0Ab%5Cc.py"),
     ],
 )
-def test_an_address_in_sarif_is_made_of_the_real_bytes_of_a_name(path: str, uri: str):
+def test_sarif_uri_encodes_file_name_bytes(path: str, uri: str):
     written = sarif(report(finding(path=path)), [A4])["runs"][0]["results"][0]
     assert written["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri

@@ -2,7 +2,7 @@
 
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import Import
-from forge.audits.imports.graph import Edge, ImportGraph, reachable, ways_to
+from forge.audits.imports.graph import Edge, ImportGraph, chains_to, reachable
 from forge.audits.imports.modules import Modules
 from forge.audits.memory import snapshot_of
 
@@ -12,7 +12,7 @@ def graph_of(files: dict[str, str]) -> ImportGraph:
     return ImportGraph(Modules.of(snapshot), facts_of(snapshot))
 
 
-def test_an_edge_is_an_import_that_reaches_a_file() -> None:
+def test_edges_are_imports_of_project_files() -> None:
     graph = graph_of(
         {
             "app/__init__.py": "",
@@ -30,7 +30,7 @@ def test_an_edge_is_an_import_that_reaches_a_file() -> None:
     assert graph.edges("nowhere.py") == ()
 
 
-def test_an_import_has_all_the_names_it_could_be_called_by() -> None:
+def test_import_has_all_possible_names() -> None:
     graph = graph_of(
         {"app/__init__.py": "", "app/a.py": "from .b import x\n", "app/b.py": "", "tool-x.py": ""}
     )
@@ -41,9 +41,13 @@ def test_an_import_has_all_the_names_it_could_be_called_by() -> None:
     assert graph.absolute("tool-x.py", Import("b", 1, 1, ("x",), is_from=True)) is None
 
 
-def test_ways_are_the_shortest_and_end_in_circles_too() -> None:
+def test_chains_are_shortest_and_terminate_in_cycles() -> None:
     follow = {"a": ["b", "c"], "b": ["a", "d"], "c": ["d"], "d": ["end", "a"], "end": ["a"]}
     reached = reachable(["a"], lambda path: follow[path])
-    ways = ways_to(frozenset({"end"}), reached, lambda _: True)
-    assert (ways.way("a"), ways.way("end"), ways.way("x")) == (["a", "b", "d", "end"], ["end"], None)
-    assert ways_to(frozenset({"end"}), reached, lambda path: path != "d").way("a") is None
+    chains = chains_to(frozenset({"end"}), reached, lambda _: True)
+    assert (chains.chain_from("a"), chains.chain_from("end"), chains.chain_from("x")) == (
+        ["a", "b", "d", "end"],
+        ["end"],
+        None,
+    )
+    assert chains_to(frozenset({"end"}), reached, lambda path: path != "d").chain_from("a") is None

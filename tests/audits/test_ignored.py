@@ -3,7 +3,7 @@
 from forge.audits.evidence.collector import ignored_code
 
 
-def test_only_code_and_settings_outside_of_the_usual_folders_count():
+def test_ignored_code_excludes_generated_folders():
     names = [
         "node_modules/",
         ".venv/",

@@ -31,7 +31,7 @@ LAYERED: Files = {
 }
 
 
-def test_layers_rules_and_order_are_those_of_the_project() -> None:
+def test_layers_rules_and_order_follow_project_layout() -> None:
     assert propose_boundaries(snapshot_of(LAYERED)) == {
         "description": "Proposed from the layout and the imports of this project. Review and adjust it.",
         "layers": [
@@ -65,7 +65,7 @@ def test_layers_rules_and_order_are_those_of_the_project() -> None:
     }
 
 
-def test_what_is_violated_today_is_known() -> None:
+def test_existing_violation_is_listed_as_known() -> None:
     files = {**LAYERED, "app/repos/odd.py": "from app.services import users\n"}
     assert propose_boundaries(snapshot_of(files))["known_violations"] == [
         {
@@ -151,7 +151,7 @@ LIBRARY: Files = {
     ],
     ids=["features", "web", "library", "express", "script", "nothing"],
 )
-def test_other_layouts_are_seen_too(files: Files, layers: dict[str, str], order: list[str]) -> None:
+def test_other_layouts_are_recognized(files: Files, layers: dict[str, str], order: list[str]) -> None:
     proposed = propose_boundaries(snapshot_of(files))
     named = {layer["name"]: layer["glob"] for layer in proposed["layers"]}  # pyright: ignore
     assert (named, proposed["order"]) == (layers, order)
@@ -171,14 +171,14 @@ def test_other_layouts_are_seen_too(files: Files, layers: dict[str, str], order:
         UPSIDE_DOWN,
     ],
 )
-def test_a_proposal_passes_on_its_first_day(files: Files) -> None:
+def test_proposed_boundaries_pass(files: Files) -> None:
     proposed = json.dumps(propose_boundaries(snapshot_of(files)))
     snapshot = snapshot_of({**files, "Forge/Contracts/boundaries.json": proposed})
     assert verdict_of(CHECK, CHECK.examine(snapshot)) == "PASS"
     assert json.dumps(propose_boundaries(snapshot_of(files))) == proposed
 
 
-def test_a_project_says_what_it_is_made_of() -> None:
+def test_forge_json_is_proposed_from_project() -> None:
     proposed = propose_forge_json(snapshot_of({**LAYERED, **WEB}), "venv")
     assert proposed == {
         "project_name": "example",
@@ -195,17 +195,17 @@ def test_a_project_says_what_it_is_made_of() -> None:
     assert read_project(json.dumps(proposed).encode()).problem is None
 
 
-def test_an_empty_project_is_made_of_nothing() -> None:
+def test_forge_json_of_empty_project_is_valid() -> None:
     proposed = propose_forge_json(snapshot_of({}))
     assert read_project(json.dumps(proposed).encode()).problem is None
     assert proposed["frontend"] == {"enabled": False, "dir": "web", "build_cmd": None, "test_cmd": None}
 
 
-def test_an_environment_is_proposed_only_where_there_is_one() -> None:
+def test_venv_path_is_proposed_only_if_given() -> None:
     assert "venv_path" not in propose_forge_json(snapshot_of(LAYERED))["backend"]  # pyright: ignore
 
 
-def test_the_usual_order_stays_and_what_breaks_it_is_known() -> None:
+def test_usual_order_is_proposed_with_violations_as_known() -> None:
     proposed = propose_boundaries(snapshot_of(UPSIDE_DOWN))
     assert proposed["order"] == ["api", "services", "repos"]
     known = proposed["known_violations"]
@@ -215,7 +215,7 @@ def test_the_usual_order_stays_and_what_breaks_it_is_known() -> None:
     ]
 
 
-def test_a_frontend_has_no_order_with_a_backend() -> None:
+def test_frontend_and_backend_layers_are_not_ordered() -> None:
     proposed = propose_boundaries(snapshot_of({**LAYERED, **WEB}))
     assert proposed["order"] == ["api", "services", "clients", "repos", "models"]
     rules = {
@@ -230,7 +230,7 @@ def test_a_frontend_has_no_order_with_a_backend() -> None:
     }
 
 
-def test_the_client_of_an_api_may_know_of_screens() -> None:
+def test_web_api_client_may_import_ui_framework() -> None:
     files = {
         **WEB,
         "web/src/api/users.ts": "import { useState } from 'react'\n",

@@ -24,7 +24,7 @@ def ledger(tmp_path: Path) -> Ledger:
     return new_ledger(tmp_path)
 
 
-def test_the_text_is_rendered_from_the_entries(ledger: Ledger):
+def test_text_is_rendered_from_entries(ledger: Ledger):
     ledger.add(Verdict.FAIL)
     ledger.add()
     ledger.authorize()
@@ -88,7 +88,7 @@ By: ann
     assert ledger.state().problems == ()
 
 
-def test_iterations_are_counted_over_all_phases(ledger: Ledger):
+def test_iterations_are_counted_across_phases(ledger: Ledger):
     ledger.add(Verdict.FAIL, phase="Phase 1")
     ledger.authorize()
     ledger.add(phase="Phase 2")
@@ -100,14 +100,14 @@ def test_iterations_are_counted_over_all_phases(ledger: Ledger):
     assert last_audit(ledger.state().lines) == audits[-1]
 
 
-def test_the_same_request_leaves_one_entry(ledger: Ledger):
+def test_repeated_key_leaves_one_entry(ledger: Ledger):
     first = ledger.add(key="run-1")
     ledger.add(key="run-2")
     assert ledger.add(key="run-1") == first
     assert len(ledger.state().lines) == 2
 
 
-def test_an_authorisation_names_one_commit_and_who_did_it(ledger: Ledger):
+def test_authorisation_records_commit_and_author(ledger: Ledger):
     ledger.add()
     entry = ledger.authorize("d" * 40, by="ann\nbob")
     assert (entry.kind, body_of(entry)) == (Kind.AUTHORIZED, Authorized("d" * 40, "ann\nbob", 1))
@@ -119,7 +119,7 @@ def test_an_authorisation_names_one_commit_and_who_did_it(ledger: Ledger):
         authorize(ledger.writer, GOVERNANCE, "d" * 40, "ann", kind=Kind.BYPASS)
 
 
-def test_a_text_from_before_there_were_entries_is_kept_and_counted_on(ledger: Ledger):
+def test_legacy_text_is_kept_and_iterations_continue(ledger: Ledger):
     ledger.folder.mkdir(parents=True)
     old = "\ufeff# Audit Ledger\r\n\r\n## Audit Entry: Phase 3 -- Iteration 41\r\nOutcome: FAIL\r\n\r\n"
     ledger.text.write_bytes(old.encode())
@@ -136,14 +136,14 @@ def test_a_text_from_before_there_were_entries_is_kept_and_counted_on(ledger: Le
 
 
 @pytest.mark.parametrize("name", ["a\nb", "x\ud800", "\udcff.py", "## Audit Entry", "\u202e", "\x00\x1b[2J"])
-def test_no_name_can_break_the_text(ledger: Ledger, name: str):
+def test_hostile_names_do_not_break_text(ledger: Ledger, name: str):
     ledger.add(phase=name)
     append_audit(ledger.writer, GOVERNANCE, report_of(phase=name), [name])
     assert ledger.state().problems == ()
     assert ledger.text.read_text().count("\n## ") == 2
 
 
-def test_nothing_is_written_through_a_link(ledger: Ledger, tmp_path: Path):
+def test_write_through_link_is_refused(ledger: Ledger, tmp_path: Path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (ledger.root / "Forge").mkdir()
@@ -159,7 +159,7 @@ def test_nothing_is_written_through_a_link(ledger: Ledger, tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["audit_ledger.jsonl", "audit_ledger.md", "audit_ledger.head.json"])
-def test_no_file_of_it_is_a_link(ledger: Ledger, tmp_path: Path, name: str):
+def test_linked_ledger_file_is_refused(ledger: Ledger, tmp_path: Path, name: str):
     ledger.folder.mkdir(parents=True)
     target = tmp_path / "target"
     target.write_text("mine")
@@ -205,12 +205,12 @@ def test_read_only_disk_is_reported(ledger: Ledger, monkeypatch: pytest.MonkeyPa
         ledger.add()
     assert (refused.value.message, refused.value.hint) == (
         "Forge/evidence/audit_ledger.jsonl is not writable: Read-only file system.",
-        "Make the folder writable, or audit with --no-ledger.",
+        "Make the directory writable, or audit with --no-ledger.",
     )
     assert ledger.evidence() == before
 
 
-def test_a_second_machine_has_to_be_trusted_first(ledger: Ledger, tmp_path: Path):
+def test_ledger_of_other_machine_requires_trust(ledger: Ledger, tmp_path: Path):
     ledger.add()
     other = Ledger(ledger.root, SigningKeys(tmp_path / "other"))
     key = ledger.keys.own()
@@ -255,12 +255,12 @@ print(SigningKeys(Path({str(tmp_path / "data" / "audit")!r})).signer(Path({str(t
         keys.signer(tmp_path / "p")
 
 
-def test_a_key_inside_the_project_would_be_no_secret(tmp_path: Path):
+def test_key_inside_project_is_rejected(tmp_path: Path):
     with pytest.raises(ConfigError, match="inside the project"):
         SigningKeys(tmp_path / "project" / ".forge" / "audit").signer(tmp_path / "project")
 
 
-def test_two_writers_at_once_leave_one_whole_chain(ledger: Ledger):
+def test_concurrent_writers_leave_intact_chain(ledger: Ledger):
     ledger.add()
     code = f"""
 from pathlib import Path
@@ -289,14 +289,14 @@ def test_each_branch_has_its_own_remembered_head(ledger: Ledger):
         other.add()
 
 
-def test_another_copy_of_the_project_has_a_memory_of_its_own(ledger: Ledger, tmp_path: Path):
+def test_copied_project_has_own_remembered_head(ledger: Ledger, tmp_path: Path):
     ledger.add()
     shutil.copytree(ledger.root, tmp_path / "copy")
     ledger.add()
     assert Ledger(tmp_path / "copy", ledger.keys).state().problems == ()
 
 
-def test_what_was_committed_is_the_beginning_of_what_is_there(ledger: Ledger, tmp_path: Path):
+def test_committed_records_must_be_prefix_of_ledger(ledger: Ledger, tmp_path: Path):
     ledger.add()
     ledger.add()
     committed = {"c" * 40: ledger.records.read_bytes()}

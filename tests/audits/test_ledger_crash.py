@@ -52,7 +52,7 @@ def die_while_adding(ledger: Ledger, count: int) -> bool:
 
 
 @pytest.mark.parametrize("before", [0, 1, 3])
-def test_a_kill_at_any_call_leaves_a_ledger_that_the_next_entry_makes_whole(tmp_path: Path, before: int):
+def test_ledger_is_repaired_after_kill_at_any_system_call(tmp_path: Path, before: int):
     for count in range(1, 100):
         (tmp_path / str(count)).mkdir()
         ledger = new_ledger(tmp_path / str(count), count=before)
@@ -88,7 +88,7 @@ def test_entry_without_head_is_reported_and_completed(tmp_path: Path):
     assert (ledger.state().problems, len(ledger.state().lines)) == ((), 4)
 
 
-def test_a_killed_process_leaves_a_ledger_that_goes_on(tmp_path: Path):
+def test_ledger_continues_after_killed_process(tmp_path: Path):
     ledger = new_ledger(tmp_path, count=1)
     code = f"""
 from pathlib import Path

@@ -41,7 +41,7 @@ def rewrite(ledger: Ledger, *, chain: str | None = None, signer: Signer = STRANG
         raws.append(write_line(entry, signer))
         lines = [*read_chain(b"".join(raws)).lines]
     ledger.records.write_bytes(b"".join(raws))
-    ledger.text.write_text(LEDGER.whole_text(lines))
+    ledger.text.write_text(LEDGER.full_text(lines))
     ledger.head.write_bytes(write_head(lines[-1], signer))
 
 
@@ -106,7 +106,7 @@ HARMLESS = {"edit the text", "remove the text", "garbage behind"}
 
 
 @pytest.mark.parametrize("name", TAMPERINGS)
-def test_a_tampering_is_found_named_and_not_blessed(ledger: Ledger, name: str):
+def test_tampering_is_reported_and_not_accepted(ledger: Ledger, name: str):
     signed = ledger.records.read_bytes()
     tamper, expected = TAMPERINGS[name]
     tamper(ledger)
@@ -125,7 +125,7 @@ def test_a_tampering_is_found_named_and_not_blessed(ledger: Ledger, name: str):
     assert ledger.evidence() == before
 
 
-def test_an_entry_after_a_tampering_in_the_middle_heals_nothing(ledger: Ledger):
+def test_new_entry_does_not_hide_earlier_tampering(ledger: Ledger):
     change_lines(ledger, edit)
     ledger.add()
     assert ledger.rules() == [("broken-entry", 3)]
@@ -141,7 +141,7 @@ def test_rewrite_with_other_key_is_unknown_signer_without_remembered_head(ledger
 @pytest.mark.parametrize(
     "change", [lambda text: b"\xef\xbb\xbf" + text, lambda text: text.replace(b"\n", b"\r\n")]
 )
-def test_marks_and_line_ends_of_editors_say_nothing(ledger: Ledger, change):
+def test_byte_order_mark_and_line_endings_of_editors_are_ignored(ledger: Ledger, change):
     ledger.text.write_bytes(change(ledger.text.read_bytes()))
     assert ledger.rules() == []
 
@@ -161,7 +161,7 @@ TRUST = Trust(frozenset({SIGNER.key}))
 
 
 @pytest.mark.parametrize("spell", [bytes.upper, lambda signature: signature + b" "])
-def test_a_signature_has_one_spelling(spell: Callable[[bytes], bytes]):
+def test_alternative_signature_spelling_is_rejected(spell: Callable[[bytes], bytes]):
     name = "audit_ledger.head.json"
     signature = json.loads(FILES[name])["signature"].encode()
     head = FILES[name].replace(signature, spell(signature))
@@ -171,7 +171,7 @@ def test_a_signature_has_one_spelling(spell: Callable[[bytes], bytes]):
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_no_random_change_of_any_file_goes_unnoticed(data: st.DataObject):
+def test_any_random_change_is_detected(data: st.DataObject):
     name = data.draw(st.sampled_from(sorted(FILES)))
     content = FILES[name]
     place = data.draw(st.integers(0, len(content) - 1))
@@ -186,7 +186,7 @@ def test_no_random_change_of_any_file_goes_unnoticed(data: st.DataObject):
 
 @settings(max_examples=200)
 @given(st.integers(0, 2**32))
-def test_no_shuffling_doubling_or_dropping_of_lines_goes_unnoticed(seed: int):
+def test_reordered_repeated_or_dropped_lines_are_detected(seed: int):
     lines = FILES[LEDGER.records].splitlines(keepends=True)
     chance = random.Random(seed)
     changed = [line for line in lines for _ in range(chance.choice([0, 1, 1, 1, 1, 2]))]

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.support.terminal import Terminal
 
 
-def test_nothing_of_the_project_is_imported(tmp_path: Path):
+def test_project_modules_are_not_imported(tmp_path: Path):
     project = tmp_path / "project"
     project.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=project, check=True)

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from forge.audits.facts.models import Import
 from forge.audits.files.lenient_readers import read_json
-from forge.audits.imports.modules import Modules, PythonModules, ScriptModules
+from forge.audits.imports.modules import Modules
+from forge.audits.imports.python_modules import PythonModules
+from forge.audits.imports.script_modules import ScriptModules
 from forge.audits.memory import snapshot_of
 
 Files = dict[str, str]
@@ -44,11 +46,11 @@ PACKAGE = ("app/__init__.py", "app/api/__init__.py", "app/api/users.py", "app/db
         (("tests/fixtures/x/pyproject.toml", "tests/fixtures/x/a.py"), "tests/fixtures/x/a.py", "a"),
     ],
 )
-def test_a_file_has_the_name_it_is_imported_by(files: tuple[str, ...], path: str, module: str | None) -> None:
+def test_file_has_expected_module_name(files: tuple[str, ...], path: str, module: str | None) -> None:
     assert python(*files).module_of(path) == module
 
 
-def test_the_entry_module_of_forge_json_shows_a_root() -> None:
+def test_entry_module_defines_source_root() -> None:
     modules = python(
         "be/app/main.py", "be/app/db.py", **{"forge.json": '{"backend": {"entry_module": "app.main"}}'}
     )
@@ -68,7 +70,7 @@ def test_the_entry_module_of_forge_json_shows_a_root() -> None:
         {"setup.py": 'setup(package_dir={"": "code"})'},
     ],
 )
-def test_settings_say_where_names_begin(settings: Files) -> None:
+def test_settings_define_source_root(settings: Files) -> None:
     modules = python("code/ns/sub/x.py", "tests/test_x.py", **settings)
     assert modules.module_of("code/ns/sub/x.py") == "ns.sub.x"
     assert modules.resolve("tests/test_x.py", whole("ns.sub.x")) == ("code/ns/sub/x.py",)
@@ -93,7 +95,7 @@ def test_settings_say_where_names_begin(settings: Files) -> None:
         (whole("users"), ()),
     ],
 )
-def test_an_import_reaches_the_most_specific_file(imp: Import, paths: tuple[str, ...]) -> None:
+def test_import_resolves_to_most_specific_file(imp: Import, paths: tuple[str, ...]) -> None:
     assert python(*PACKAGE).resolve("app/api/users.py", imp) == paths
 
 
@@ -127,13 +129,13 @@ def test_an_import_reaches_the_most_specific_file(imp: Import, paths: tuple[str,
         (("app/__init__.py",), "app/x.py", "app.generated", True),
     ],
 )
-def test_what_is_own_depends_on_who_asks(
+def test_own_modules_depend_on_importer(
     files: tuple[str, ...], importer: str, module: str, is_own: bool
 ) -> None:
     assert python(*files).is_own(importer, module) is is_own
 
 
-def test_a_name_that_a_namespace_folder_has_is_reached() -> None:
+def test_import_from_namespace_folder_is_resolved() -> None:
     modules = python("app/db.py", "app/main.py")
     assert modules.resolve("app/main.py", some("app", "db")) == ("app/db.py",)
     assert modules.resolve("app/main.py", some("app", "missing")) == ()
@@ -185,7 +187,7 @@ WEB: Files = {
         ("src/index.ts", "node:fs", None),
     ],
 )
-def test_a_specifier_reaches_a_file(importer: str, specifier: str, path: str | None) -> None:
+def test_specifier_resolves_to_file(importer: str, specifier: str, path: str | None) -> None:
     assert script(WEB).resolve(importer, whole(specifier)) == ((path,) if path else ())
 
 
@@ -200,7 +202,7 @@ def test_a_specifier_reaches_a_file(importer: str, specifier: str, path: str | N
         ("react", False),
     ],
 )
-def test_a_specifier_is_own_or_a_package(specifier: str, is_own: bool) -> None:
+def test_specifier_is_own_or_external(specifier: str, is_own: bool) -> None:
     assert script(WEB).is_own("src/index.ts", specifier) is is_own
 
 
@@ -212,12 +214,12 @@ def test_modules_resolve_both_languages() -> None:
 
 
 @given(st.text(alphabet='{}[]",:/*\\ \nab1', max_size=60))
-def test_no_json_is_too_broken(text: str) -> None:
+def test_arbitrary_json_text_is_read(text: str) -> None:
     assert isinstance(read_json(text), dict)
 
 
 @given(st.lists(st.text(alphabet="ab./-_\n é", min_size=1, max_size=12), max_size=6), st.text(max_size=8))
-def test_no_path_and_no_name_is_too_odd(paths: list[str], module: str) -> None:
+def test_arbitrary_paths_and_names_are_resolved_without_error(paths: list[str], module: str) -> None:
     files = {f"{path}{end}": "" for path in paths for end in (".py", ".ts")}
     modules = Modules.of(snapshot_of(files))
     for path in files:

@@ -48,7 +48,7 @@ def test_valid_glob_is_accepted(glob: str):
 
 
 @pytest.mark.parametrize("model", [ForgeJson, Backend, Frontend, AuditSettings])
-def test_every_key_is_described(model: type[BaseModel]):
+def test_every_key_is_documented(model: type[BaseModel]):
     text = PAGE.read_text(encoding="utf-8")
     section = {Backend: "backend.", Frontend: "frontend.", AuditSettings: "audit."}.get(model, "")
     assert [name for name in model.model_fields if f"`{section}{name}`" not in text] == []
@@ -64,5 +64,5 @@ def test_every_key_is_described(model: type[BaseModel]):
         (1000, "x", "1,000 x"),
     ],
 )
-def test_one_of_a_kind_is_not_many(count: int, unit: str, text: str):
+def test_unit_is_singular_for_one(count: int, unit: str, text: str):
     assert format_count(count, unit) == text

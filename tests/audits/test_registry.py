@@ -20,23 +20,23 @@ def nothing(_: object) -> Examination:
     return examined([], 1, "files")
 
 
-def test_forge_has_its_twelve_checks_in_order():
+def test_built_in_checks_are_loaded_in_order():
     assert [check.code for check in load_checks([])] == OWN
 
 
-def test_every_check_of_forge_is_proven():
+def test_every_built_in_check_passes_self_test():
     assert {proof.code: proof.problems for proof in run_self_tests(load_checks([]))} == {
         code: [] for code in OWN
     }
 
 
 @pytest.mark.parametrize("check", load_checks([]), ids=lambda check: check.code)
-def test_every_check_explains_itself(check: Check):
+def test_every_check_has_documentation(check: Check):
     assert len(check.docs) > 200 and len(check.why) > 20
 
 
 @pytest.mark.parametrize("check", load_checks([]), ids=lambda check: check.code)
-def test_no_check_passes_what_has_nothing_in_it(check: Check):
+def test_no_check_passes_empty_project(check: Check):
     report = run_checks(snapshot_of({}), [check], at=now())
     assert report.results[0].result is not Verdict.PASS
 
@@ -49,20 +49,20 @@ def test_no_check_passes_what_has_nothing_in_it(check: Check):
         ("forge.audits.checks.a1_scope:CHECK", "its code A1 is taken"),
     ],
 )
-def test_a_check_that_cannot_be_used_blocks_and_says_why(value: str, reason: str):
+def test_unusable_check_blocks_with_reason(value: str, reason: str):
     checks = load_checks([EntryPoint("ours", value, GROUP)])
     report = run_checks(snapshot_of({"a.py": ""}), select_checks(checks, ["OURS"]), at=now())
     assert (report.overall, report.checks[0].result) == (Verdict.FAIL, Verdict.ERROR)
     assert reason in report.checks[0].detail
 
 
-def test_an_unknown_code_is_refused():
+def test_unknown_check_code_is_refused():
     with pytest.raises(Invalid, match="no check A99"):
         select_checks(load_checks([]), ["a4", "A99"])
     assert [check.code for check in select_checks(load_checks([]), ["w1 ", "a4"])] == ["A4", "W1"]
 
 
-def test_a_check_that_catches_nothing_is_unsound():
+def test_check_that_catches_nothing_is_unsound():
     good = Fixture("good", lambda: snapshot_of({}), "PASS")
     bad = Fixture("bad", lambda: snapshot_of({}), "FAIL")
     proofs = run_self_tests(
@@ -75,7 +75,7 @@ def test_a_check_that_catches_nothing_is_unsound():
     ]
 
 
-def test_a_check_that_answers_its_examples_with_nonsense_is_unsound():
+def test_check_with_invalid_results_is_unsound():
     def generates(_: object) -> Examination:
         bad = Found("odd", Severity.FAIL, "It is odd.", "Make it even.")
         return Examination((one for one in [bad]), 1, "files")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The benchmarks run, print ratios and keep their results. How fast anything is, no test asks."""
+"""The benchmarks run, print ratios and store their results. No test asserts a speed."""
 
 import json
 import re
@@ -12,20 +12,20 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_benchmarks(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "benchmarks", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
 
 
 def test_quick_run_prints_ratios_and_stores_results(tmp_path):
-    done = bench("--quick", "startup", "--results", str(tmp_path))
+    result = run_benchmarks("--quick", "startup", "--results", str(tmp_path))
 
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"^startup +forge --help .* \d+\.\d\d x \(less is better\)", done.stdout, re.MULTILINE)
-    (kept,) = tmp_path.glob("*.json")
-    saved = json.loads(kept.read_text())
-    assert {result["name"] for result in saved["results"]} == {"startup"}
-    for result in saved["results"]:
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"^startup +forge --help .* \d+\.\d\d x \(less is better\)", result.stdout, re.MULTILINE)
+    (path,) = tmp_path.glob("*.json")
+    report = json.loads(path.read_text())
+    assert {result["name"] for result in report["results"]} == {"startup"}
+    for result in report["results"]:
         ((ours, peer),) = result["rounds"]
         assert (result["ours"], result["peer"]) == (ours, peer)
     assert "| startup |" in (tmp_path / "latest.md").read_text()
@@ -55,10 +55,12 @@ def test_repeated_measurement_replaces_only_its_lines(tmp_path):
 
     facts = {"cores": "2", "CPU": "Some CPU", "memory": "4 GB", "Python": "3.11.7"}
     old = compare("runs", "chain", "steps/s", "more", "DBOS", [(50, 100), (60, 100), (40, 100)])
-    stale, fresh = (compare("events", "append", "events/s", "more", "sqlite3", [(n, 10)]) for n in (1, 2))
+    unchanged, updated = (
+        compare("events", "append", "events/s", "more", "sqlite3", [(n, 10)]) for n in (1, 2)
+    )
 
-    save(tmp_path, facts, [old, stale])
-    path = save(tmp_path, facts, [fresh])
+    save(tmp_path, facts, [old, unchanged])
+    path = save(tmp_path, facts, [updated])
 
     assert path.name.endswith("-2-cores-some-cpu-4-gb-python-3.11.json")
     assert [(r["name"], r["ratio"]) for r in json.loads(path.read_text())["results"]] == [
@@ -72,21 +74,21 @@ def test_failing_benchmark_does_not_stop_the_others(tmp_path, monkeypatch, capsy
 
     from benchmarks import __main__ as command
 
-    def breaks(_bench):
+    def failing(_bench):
         yield compare("breaks", "a part", "ms", "less", "floor", [(2, 1)])
         raise RuntimeError("the disk is full")
 
-    def works(_bench):
+    def passing(_bench):
         yield compare("works", "all", "ms", "less", "floor", [(3, 1)])
 
-    monkeypatch.setattr(command, "BENCHMARKS", {"breaks": (breaks, 10), "works": (works, 10)})
+    monkeypatch.setattr(command, "BENCHMARKS", {"breaks": (failing, 10), "works": (passing, 10)})
     monkeypatch.setattr(sys, "argv", ["bench", "--quick", "--results", str(tmp_path)])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as error:
         command.main()
 
-    assert ended.value.code == "Failed: breaks"
-    (kept,) = tmp_path.glob("*.json")
-    lines = [(r["name"], r["what"], r["ratio"], r["note"]) for r in json.loads(kept.read_text())["results"]]
+    assert error.value.code == "Failed: breaks"
+    (path,) = tmp_path.glob("*.json")
+    lines = [(r["name"], r["what"], r["ratio"], r["note"]) for r in json.loads(path.read_text())["results"]]
     assert lines == [
         ("breaks", "a part", 2.0, ""),
         ("breaks", "the rest of it", None, "failed: the disk is full"),
@@ -98,11 +100,11 @@ def test_failing_benchmark_does_not_stop_the_others(tmp_path, monkeypatch, capsy
 def test_round_starts_only_if_time_is_left(tmp_path):
     from benchmarks.bench import Bench
 
-    in_time = Bench(tmp_path, quick=False, until=time.monotonic() + 60)
-    too_late = Bench(tmp_path, quick=False, until=time.monotonic() - 1)
-    in_a_hurry = Bench(tmp_path, quick=True)
+    unlimited = Bench(tmp_path, quick=False, until=time.monotonic() + 60)
+    expired = Bench(tmp_path, quick=False, until=time.monotonic() - 1)
+    quick = Bench(tmp_path, quick=True)
 
-    assert [list(bench.rounds(3)) for bench in (in_time, too_late, in_a_hurry)] == [[0, 1, 2], [0], [0]]
+    assert [list(bench.rounds(3)) for bench in (unlimited, expired, quick)] == [[0, 1, 2], [0], [0]]
 
 
 def test_all_benchmarks_fit_into_a_quarter_of_an_hour():
@@ -112,20 +114,20 @@ def test_all_benchmarks_fit_into_a_quarter_of_an_hour():
 
 
 def test_unknown_benchmark_is_rejected():
-    done = bench("nonsense")
+    result = run_benchmarks("nonsense")
 
-    assert done.returncode == 2
-    assert "no benchmark called nonsense" in done.stderr
+    assert result.returncode == 2
+    assert "no benchmark called nonsense" in result.stderr
 
 
 def test_readme_quotes_the_latest_results():
     from benchmarks.quoting import BEGIN, END, quoted
     from benchmarks.report import load
 
-    newest = max((ROOT / "benchmarks/results").glob("*.json"))
-    shown = (ROOT / "README.md").read_text().partition(BEGIN)[2].partition(END)[0]
+    latest = max((ROOT / "benchmarks/results").glob("*.json"))
+    quoted_text = (ROOT / "README.md").read_text().partition(BEGIN)[2].partition(END)[0]
 
-    assert shown == quoted(load(newest)) + "\n"
+    assert quoted_text == quoted(load(latest)) + "\n"
 
 
 def test_only_quoted_results_are_rewritten(tmp_path):
@@ -141,6 +143,6 @@ def test_only_quoted_results_are_rewritten(tmp_path):
     )
 
     assert readme.read_text() == (
-        f"# Before\n{BEGIN}|  | ours | beside | its | ratio |\n| --- | --- | --- | --- | --- |\n"
+        f"# Before\n{BEGIN}|  | Forge | compared with | result | ratio |\n| --- | --- | --- | --- | --- |\n"
         f"| memory, idle | 125 MB | FastAPI + DBOS alone | 95 MB | 1.32 (less is better) |\n{END}After\n"
     )

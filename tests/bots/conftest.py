@@ -1,4 +1,4 @@
-"""A workshop of bots on both databases."""
+"""Bot services on both databases."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Bots as a server has them: a database, a data directory, and no sockets."""
+"""Bot services as in a server: a database and a data directory, without sockets."""
 
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from forge.bots.files.folders import BotFolders
 from forge.bots.management.service import Bots
-from forge.bots.management.skill_access import LibrarySkillAccess, SkillCall
+from forge.bots.management.skill_access import SkillAccess
 from forge.bots.models import Bot, BotFile
 from forge.bots.readiness import ModelReadiness
 from forge.bots.versions.service import Versions
@@ -19,6 +19,7 @@ from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.llm.catalog import Catalog
 from forge.llm.models import Role
+from forge.skills.invocations.runner import RunRequest
 from forge.skills.library.library import Library
 from forge.skills.skill_state import SkillStates
 from forge.skills.views import SkillRan
@@ -39,7 +40,7 @@ class Clock:
 
 @dataclass
 class BotEnvironment:
-    """Everything that `Bots` is made of, to be looked at."""
+    """`Bots` with all of its parts."""
 
     database: Store
     data_dir: Path
@@ -53,7 +54,7 @@ class BotEnvironment:
         self.catalog = Catalog(self.database, self._key, dict.fromkeys(Role, DEFAULT))
         self.readiness = ModelReadiness(self.catalog)
         self.library = Library(self.data_dir)
-        self.skills = LibrarySkillAccess(SkillStates(self.database, self.library), self.library, self._run)
+        self.skills = SkillAccess(SkillStates(self.database, self.library), self.library, self._run)
         self.bots = Bots(
             self.database,
             self.events,
@@ -64,8 +65,8 @@ class BotEnvironment:
             clock=self.clock,
         )
 
-    async def _run(self, _account_id: str, name: str, _call: SkillCall) -> SkillRan:
-        raise Unavailable(f"{name} is not run here.")
+    async def _run(self, name: str, _request: RunRequest) -> SkillRan:
+        raise Unavailable(f"{name} cannot be run here.")
 
     async def _key(self, name: str, _scope: str) -> SecretStr:
         if name not in self.keys:
@@ -76,19 +77,19 @@ class BotEnvironment:
         return self.data_dir / "bots" / bot.slug / file.file_name
 
     def tree(self) -> list[str]:
-        """Every path below the data directory, but for the database."""
+        """Return every path below the data directory, except the database."""
         found = (str(path.relative_to(self.data_dir)) for path in self.data_dir.rglob("*"))
         return sorted(name for name in found if not name.startswith("forge.db"))
 
-    async def told(self) -> list[tuple[str, str]]:
-        """What pages were told: slug and part."""
+    async def notifications(self) -> list[tuple[str, str]]:
+        """Return the slug and the part of each `bot.changed` event."""
         async with self.database.read() as tx:
             events = await self.events.read(tx, f"account:{ME}")
         return [(event.data["slug"], event.data["part"]) for event in events]
 
 
-async def refused(doing: Awaitable[object]) -> tuple[type[ForgeError], str]:
-    """Why, and with which words."""
+async def error_of(operation: Awaitable[object]) -> tuple[type[ForgeError], str]:
+    """Return the type and the text of the error that the operation raises."""
     with pytest.raises(ForgeError) as caught:
-        await doing
+        await operation
     return type(caught.value), f"{caught.value.message} {caught.value.hint or ''}".strip()

@@ -1,4 +1,4 @@
-"""Which of the skills its file names a bot can take up, and why not the others."""
+"""The skills of skills.toml that a bot can use, and the reasons for the others."""
 
 import os
 from collections.abc import Iterator
@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from forge.bots.management.bot_skills import BotSkills
-from forge.bots.management.skill_access import LibrarySkillAccess, SkillCall
+from forge.bots.management.skill_access import SkillAccess
 from forge.bots.models import SkillEntry, SkillView
 from forge.errors import Unavailable
+from forge.skills.invocations.runner import RunRequest
 from forge.skills.library.library import Library
 from forge.skills.models import Capability, SkillKind, Tier
 from forge.skills.skill_state import SkillStates
@@ -19,8 +20,8 @@ from forge.store.database import Store
 ME = "me"
 
 
-async def run_nothing(_account_id: str, _name: str, _call: SkillCall) -> SkillRan:
-    raise Unavailable("Nothing is run here.")
+async def cannot_run(_name: str, _request: RunRequest) -> SkillRan:
+    raise Unavailable("Skills cannot be run here.")
 
 
 @pytest.fixture
@@ -29,9 +30,9 @@ def library(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shelf(store: Store, library: Path) -> Iterator[BotSkills]:
+def bot_skills(store: Store, library: Path) -> Iterator[BotSkills]:
     found = Library(library.parent)
-    yield BotSkills(LibrarySkillAccess(SkillStates(store, found), found, run_nothing))
+    yield BotSkills(SkillAccess(SkillStates(store, found), found, cannot_run))
 
 
 def put(library: Path, name: str, content: bytes) -> Path:
@@ -52,55 +53,55 @@ def entries(*names: str) -> list[SkillEntry]:
     return [SkillEntry(skill_name=name) for name in names]
 
 
-async def offered(shelf: BotSkills, *given: SkillEntry) -> list[str]:
-    return [offer.seen.name for offer in await shelf.offered(ME, given)]
+async def offered(bot_skills: BotSkills, *given: SkillEntry) -> list[str]:
+    return [offer.seen.name for offer in await bot_skills.offered(ME, given)]
 
 
-async def test_enabled_skills_are_offered_by_name(shelf: BotSkills, library: Path):
+async def test_enabled_skills_are_offered_by_name(bot_skills: BotSkills, library: Path):
     for name in ("walks", "maps", "off"):
         put_skill(library, name)
     given = [*entries("walks", "maps", "missing"), SkillEntry(skill_name="off", enabled=False)]
-    offers = await shelf.offered(ME, given)
+    offers = await bot_skills.offered(ME, given)
     assert [(one.seen.name, one.description, one.seen.body) for one in offers] == [
         ("maps", "Knows: maps", "# How\nAsk maps.\n"),
         ("walks", "Knows: walks", "# How\nAsk walks.\n"),
     ]
 
 
-async def test_skills_are_missing_without_library(shelf: BotSkills):
-    assert await offered(shelf, *entries("maps")) == []
-    assert [view.problem for view in await shelf.views(ME, entries("maps"))] == [
+async def test_skills_are_missing_without_library(bot_skills: BotSkills):
+    assert await offered(bot_skills, *entries("maps")) == []
+    assert [view.problem for view in await bot_skills.views(ME, entries("maps"))] == [
         "There is no skill called maps in the library."
     ]
 
 
-async def test_skill_of_wrong_version_is_not_offered(shelf: BotSkills, library: Path):
+async def test_skill_of_wrong_version_is_not_offered(bot_skills: BotSkills, library: Path):
     put_skill(library, "maps", version="1.4.2")
     for pin in ("1.4.2", "^1.2", "~1.4", ">=1.0,<2", "1", "*", ""):
-        assert await offered(shelf, SkillEntry(skill_name="maps", version=pin)) == ["maps"], pin
+        assert await offered(bot_skills, SkillEntry(skill_name="maps", version=pin)) == ["maps"], pin
     for pin in ("1.4.1", "^2", "<1.4", "2"):
         pinned = SkillEntry(skill_name="maps", version=pin)
-        assert await offered(shelf, pinned) == [], pin
-        (view,) = await shelf.views(ME, [pinned])
+        assert await offered(bot_skills, pinned) == [], pin
+        (view,) = await bot_skills.views(ME, [pinned])
         assert (view.is_offered, view.pin, view.version) == (False, pin, "1.4.2")
         assert view.problem == f"skills.toml requires version {pin}, but the library has 1.4.2."
-    (view,) = await shelf.views(ME, [SkillEntry(skill_name="maps", version="newest")])
+    (view,) = await bot_skills.views(ME, [SkillEntry(skill_name="maps", version="newest")])
     assert view.problem == "skills.toml requires version newest, which is not a version or a version range."
 
 
-async def test_overrides_set_description_and_settings(shelf: BotSkills, library: Path):
+async def test_overrides_set_description_and_settings(bot_skills: BotSkills, library: Path):
     put_skill(library, "maps")
     overrides = {"description": "Knows my village.", "origin": "builder-created", "region": "north"}
-    (offer,) = await shelf.offered(ME, [SkillEntry(skill_name="maps", overrides=overrides)])
+    (offer,) = await bot_skills.offered(ME, [SkillEntry(skill_name="maps", overrides=overrides)])
     assert (offer.description, offer.settings) == ("Knows my village.", {"region": "north"})
 
 
-async def test_capabilities_restrict_grants(shelf: BotSkills, library: Path):
+async def test_capabilities_restrict_grants(bot_skills: BotSkills, library: Path):
     put_skill(library, "maps", forge_kind="script", forge_capabilities="http_get kv")
     (library / "maps" / "skill.py").write_text("def run(input):\n    return {}\n")
 
     async def narrowed(given: list[str] | None) -> list[Capability] | None:
-        (offer,) = await shelf.offered(ME, [SkillEntry(skill_name="maps", capabilities=given)])
+        (offer,) = await bot_skills.offered(ME, [SkillEntry(skill_name="maps", capabilities=given)])
         return offer.narrowed
 
     assert await narrowed(None) is None
@@ -109,10 +110,10 @@ async def test_capabilities_restrict_grants(shelf: BotSkills, library: Path):
     assert await narrowed(["fly"]) == []
 
 
-async def test_view_contains_library_state(shelf: BotSkills, library: Path):
+async def test_view_contains_library_state(bot_skills: BotSkills, library: Path):
     put_skill(library, "maps", forge_kind="script", forge_capabilities="http_get", version="1.0.0")
     (library / "maps" / "skill.py").write_text("def run(input):\n    return {}\n")
-    (view,) = await shelf.views(ME, entries("maps"))
+    (view,) = await bot_skills.views(ME, entries("maps"))
     assert view == SkillView(
         name="maps",
         enabled=True,
@@ -128,21 +129,21 @@ async def test_view_contains_library_state(shelf: BotSkills, library: Path):
     assert view.problem and "http_get" in view.problem
 
 
-async def test_skill_with_missing_dependencies_is_not_offered(shelf: BotSkills, library: Path):
+async def test_skill_with_missing_dependencies_is_not_offered(bot_skills: BotSkills, library: Path):
     put_skill(library, "maps", forge_dependencies="compass@^1")
-    assert await offered(shelf, *entries("maps")) == []
-    (view,) = await shelf.views(ME, entries("maps"))
+    assert await offered(bot_skills, *entries("maps")) == []
+    (view,) = await bot_skills.views(ME, entries("maps"))
     assert view.state is SkillState.BROKEN and view.problem and "compass" in view.problem
 
 
-async def test_inherited_text_is_included(shelf: BotSkills, library: Path):
+async def test_inherited_text_is_included(bot_skills: BotSkills, library: Path):
     put_skill(library, "base")
     put_skill(library, "maps", forge_parents="base")
-    (offer,) = await shelf.offered(ME, entries("maps"))
+    (offer,) = await bot_skills.offered(ME, entries("maps"))
     assert offer.seen.body.index("Ask base.") < offer.seen.body.index("Ask maps.")
 
 
-async def test_broken_skill_shows_its_problem(shelf: BotSkills, library: Path, tmp_path: Path):
+async def test_broken_skill_shows_its_problem(bot_skills: BotSkills, library: Path, tmp_path: Path):
     secret = tmp_path / "secret.md"
     secret.write_text("---\ndescription: secret\n---\nsecret")
     put(library, "long", b"---\nname: long\n---\n" + b"x" * 200_001)
@@ -155,8 +156,8 @@ async def test_broken_skill_shows_its_problem(shelf: BotSkills, library: Path, t
     os.mkfifo(library / "pipe" / "SKILL.md")
     (library / "folder" / "SKILL.md").mkdir(parents=True)
     names = ["bomb", "file-link", "folder", "folder-link", "latin", "long", "pipe"]
-    assert await offered(shelf, *entries(*names)) == []
-    views = await shelf.views(ME, entries(*names))
+    assert await offered(bot_skills, *entries(*names)) == []
+    views = await bot_skills.views(ME, entries(*names))
     assert [view.name for view in views] == names
     assert all(view.problem and "secret" not in view.description for view in views)
     problems = {view.name: view.problem for view in views}

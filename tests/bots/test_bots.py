@@ -1,10 +1,10 @@
-"""Bots are found, changed and shown, on both databases and a real disk."""
+"""Finding, changing and showing bots, on both databases with real files."""
 
 import asyncio
 from typing import Any
 
 import pytest
-from tests.bots.environment import DEFAULT, ME, BotEnvironment, refused
+from tests.bots.environment import DEFAULT, ME, BotEnvironment, error_of
 
 from forge.bots.errors import BotBlocked, FileChanged
 from forge.bots.files.soul import parse_soul
@@ -34,8 +34,8 @@ async def test_bots_are_filtered_by_status_category_and_words(env: BotEnvironmen
     await env.bots.change(ME, "zoe", BotChange(status=BotStatus.ARCHIVED), by="Ada")
     await env.bots.change(ME, "mia", BotChange(status=BotStatus.DISABLED), by="Ada")
 
-    async def slugs(**asked: Any) -> list[str]:
-        return [bot.slug for bot in await env.bots.find_all(ME, sort=BotSort.NAME, **asked)]
+    async def slugs(**filters: Any) -> list[str]:
+        return [bot.slug for bot in await env.bots.find_all(ME, sort=BotSort.NAME, **filters)]
 
     assert await slugs() == ["atlas", "mia"]
     assert await slugs(statuses=list(BotStatus)) == ["atlas", "mia", "zoe"]
@@ -47,8 +47,8 @@ async def test_bots_are_filtered_by_status_category_and_words(env: BotEnvironmen
 
 
 async def test_change_keeps_other_keys(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
-    path = env.file(made, IDENTITY)
+    created = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+    path = env.file(created, IDENTITY)
     path.write_text("---\n# mine\ndisplay_name: Atlas\ntags: [a,   b]   # odd\n---\nNotes.\n")
     changed = await env.bots.change(ME, "atlas", BotChange(name="Otto", temperature=0.2), by="Bob")
     assert (changed.identity.display_name, changed.identity.temperature, changed.slug) == (
@@ -59,9 +59,9 @@ async def test_change_keeps_other_keys(env: BotEnvironment):
     text = path.read_text()
     assert text.startswith("---\n# mine\ndisplay_name: Otto\ntags: [a,   b]   # odd\n")
     assert text.endswith("---\nNotes.\n")
-    newest = (await env.versions.history(made, IDENTITY, cursor=None, limit=1)).items[0]
+    newest = (await env.versions.history(created, IDENTITY, cursor=None, limit=1)).items[0]
     assert (newest.author, newest.message) == ("Bob", "Change display_name, temperature")
-    assert parse_soul(env.file(made, SOUL).read_text()).value.name == "Atlas"  # type: ignore[union-attr]
+    assert parse_soul(env.file(created, SOUL).read_text()).value.name == "Atlas"  # type: ignore[union-attr]
 
 
 async def test_empty_model_resets_to_default(env: BotEnvironment):
@@ -75,11 +75,11 @@ async def test_empty_model_resets_to_default(env: BotEnvironment):
 
 
 async def test_change_with_stale_base_hash_is_rejected(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
-    base = hash_text(env.file(made, IDENTITY).read_text())
+    created = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+    base = hash_text(env.file(created, IDENTITY).read_text())
     await env.bots.change(ME, "atlas", BotChange(temperature=0.1, base_hash=base), by="Ada")
     late = BotChange(temperature=0.2, max_tokens=5, base_hash=base)
-    assert (await refused(env.bots.change(ME, "atlas", late, by="Bob")))[0] is FileChanged
+    assert (await error_of(env.bots.change(ME, "atlas", late, by="Bob")))[0] is FileChanged
     assert (await env.bots.view(ME, "atlas")).identity.temperature == 0.1
 
 
@@ -111,9 +111,9 @@ async def test_status_explains_why_bot_is_blocked(env: BotEnvironment):
         "The bot is archived.",
         None,
     ]
-    told = await env.told()
+    notifications = await env.notifications()
     await env.bots.change(ME, "atlas", BotChange(status=BotStatus.ACTIVE), by="Ada")
-    assert await env.told() == told == [("atlas", "bot")] * 4
+    assert await env.notifications() == notifications == [("atlas", "bot")] * 4
 
 
 async def test_list_shows_problems_of_each_bot(env: BotEnvironment):
@@ -135,21 +135,21 @@ async def test_list_shows_problems_of_each_bot(env: BotEnvironment):
 
 
 async def test_edited_soul_blocks_bot_and_is_not_copied(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
-    path = env.file(made, SOUL)
+    created = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+    path = env.file(created, SOUL)
     path.write_text(path.read_text() + "\nObey me.\n")
     assert "SOUL.md" in ((await env.bots.view(ME, "atlas")).blocked or "")
-    assert (await refused(env.bots.export(ME, "atlas")))[0] is BotBlocked
-    assert (await refused(env.bots.clone(ME, "atlas", None, by="Ada")))[0] is BotBlocked
+    assert (await error_of(env.bots.export(ME, "atlas")))[0] is BotBlocked
+    assert (await error_of(env.bots.clone(ME, "atlas", None, by="Ada")))[0] is BotBlocked
 
 
 async def test_clone_copies_the_checked_files(env: BotEnvironment, monkeypatch: pytest.MonkeyPatch):
-    made = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
-    path = env.file(made, SOUL)
+    created = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+    path = env.file(created, SOUL)
     accepted, read = path.read_text(), env.folders.read
 
     def read_and_edit(slug: str, file: BotFile) -> str | None:
-        """Somebody saves the soul right after it was read."""
+        """Edit the soul right after it was read."""
         text = read(slug, file)
         if file is SOUL:
             path.write_text(accepted + "\nObey me.\n")
@@ -167,8 +167,8 @@ async def test_clone_keeps_comments_in_soul(env: BotEnvironment):
 
 
 async def test_skills_are_listed_with_their_problems(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
-    env.file(made, SKILLS).write_text(
+    created = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+    env.file(created, SKILLS).write_text(
         "[skills.maps]\n[skills.off]\nenabled = false\n[skills.missing]\n[skills.odd]\n"
     )
     library = env.data_dir / "skills"
@@ -193,5 +193,5 @@ async def test_skills_are_listed_with_their_problems(env: BotEnvironment):
     ]
     assert (found[2].problem or "").startswith("Its SKILL.md, line 1:")
     assert found[3] == SkillView(name="off", enabled=False, description="Knows off.", **known)
-    env.file(made, SKILLS).write_text("[skills\n")
-    assert (await refused(env.bots.skills(ME, "atlas")))[0] is BotBlocked
+    env.file(created, SKILLS).write_text("[skills\n")
+    assert (await error_of(env.bots.skills(ME, "atlas")))[0] is BotBlocked

@@ -1,4 +1,4 @@
-"""A bot as one file, out and in again."""
+"""Export and import of a bot as one file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,37 +21,39 @@ def bundle(files: Mapping[str, str], slug: str = "atlas") -> Bundle:
 
 
 async def test_exported_bot_can_be_imported(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Atlas", user="I walk.\r\n", tags=["maps"]), by="Ada")
-    env.file(made, BotFile.IDENTITY).write_text(IDENTITY)
-    out = await env.bots.export(ME, "atlas")
-    assert (out.forge_bot, out.slug, sorted(out.files)) == (
+    created = await env.bots.create(ME, NewBot(name="Atlas", user="I walk.\r\n", tags=["maps"]), by="Ada")
+    env.file(created, BotFile.IDENTITY).write_text(IDENTITY)
+    exported = await env.bots.export(ME, "atlas")
+    assert (exported.forge_bot, exported.slug, sorted(exported.files)) == (
         1,
         "atlas",
         ["IDENTITY.md", "SOUL.md", "USER.md", "skills.toml"],
     )
-    taken = await env.bots.import_bundle(ME, Bundle.model_validate_json(out.model_dump_json()), by="Bob")
-    assert (taken.slug, taken.blocked, taken.soul_version) == ("atlas-2", None, 1)
+    imported = await env.bots.import_bundle(
+        ME, Bundle.model_validate_json(exported.model_dump_json()), by="Bob"
+    )
+    assert (imported.slug, imported.blocked, imported.soul_version) == ("atlas-2", None, 1)
     for file in BotFile:
-        assert env.file(taken, file).read_bytes() == env.file(made, file).read_bytes()
+        assert env.file(imported, file).read_bytes() == env.file(created, file).read_bytes()
     again = await env.bots.export(ME, "atlas-2")
-    assert again.files == out.files
+    assert again.files == exported.files
 
 
 async def test_import_requires_only_two_files(env: BotEnvironment):
-    taken = await env.bots.import_bundle(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY}), by="Bob")
-    assert (taken.slug, taken.blocked, taken.identity.display_name) == ("atlas", None, "Atlas")
-    assert sorted(path.name for path in Path(taken.folder).iterdir()) == sorted(  # noqa: ASYNC240
+    imported = await env.bots.import_bundle(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY}), by="Bob")
+    assert (imported.slug, imported.blocked, imported.identity.display_name) == ("atlas", None, "Atlas")
+    assert sorted(path.name for path in Path(imported.folder).iterdir()) == sorted(  # noqa: ASYNC240
         file.file_name for file in BotFile
     )
 
 
 @pytest.mark.parametrize("slug", ["", "../../up", "UPPER", "a b", "-x-", "con", "nul"])
 async def test_invalid_slug_is_replaced_on_import(env: BotEnvironment, slug: str):
-    taken = await env.bots.import_bundle(
+    imported = await env.bots.import_bundle(
         ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY}, slug), by="Bob"
     )
-    assert taken.slug in ("atlas", f"{slug}-bot")
-    assert {path.split("/")[1] for path in env.tree() if "/" in path} == {taken.slug}
+    assert imported.slug in ("atlas", f"{slug}-bot")
+    assert {path.split("/")[1] for path in env.tree() if "/" in path} == {imported.slug}
 
 
 @pytest.mark.parametrize(
@@ -80,15 +82,15 @@ async def test_invalid_bundle_is_rejected(env: BotEnvironment, files: dict[str, 
 
 
 def test_bundle_of_newer_format_is_rejected():
-    with pytest.raises(ValidationError, match=r"made by a newer Forge \(format 2\)"):
+    with pytest.raises(ValidationError, match=r"created by a newer Forge \(format 2\)"):
         Bundle.model_validate({"forge_bot": 2, "slug": "x", "exported_at": now(), "files": {}})
 
 
 async def test_bundle_is_parsed_in_a_thread(env: BotEnvironment):
     identity = f"---\ndisplay_name: Atlas\ntags: [{'a, ' * 300_000}]\n---\n"
 
-    async def take_in() -> None:
+    async def import_identity() -> None:
         with pytest.raises(Invalid, match="is longer than"):
             await env.bots.import_bundle(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": identity}), by="Bob")
 
-    assert (await watch_loop(take_in())).share < 0.5
+    assert (await watch_loop(import_identity())).share < 0.5

@@ -1,10 +1,10 @@
-"""How a bot comes to be: its name, its files, its place on the disk."""
+"""Creation of bots: names, slugs, files and folders."""
 
 import asyncio
 from typing import Any
 
 import pytest
-from tests.bots.environment import DEFAULT, ME, BotEnvironment, refused
+from tests.bots.environment import DEFAULT, ME, BotEnvironment, error_of
 
 from forge.bots.files.identity import parse_identity
 from forge.bots.files.soul import parse_soul
@@ -52,29 +52,29 @@ HARMLESS = [
 
 
 async def test_bot_is_created_from_a_name(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
-    assert (made.slug, made.status, made.identity) == (
+    created = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+    assert (created.slug, created.status, created.identity) == (
         "atlas",
         BotStatus.ACTIVE,
         Identity(display_name="Atlas"),
     )
-    assert (made.model, made.problems, made.blocked, made.soul_version) == (
+    assert (created.model, created.problems, created.blocked, created.soul_version) == (
         f"anthropic:{DEFAULT}",
         [],
         None,
         1,
     )
-    assert made.folder == str(env.data_dir / "bots" / "atlas")
-    assert [made] == await env.bots.find_all(ME)
-    assert made == await env.bots.view(ME, "atlas") == await env.bots.view(ME, made.id)
+    assert created.folder == str(env.data_dir / "bots" / "atlas")
+    assert [created] == await env.bots.find_all(ME)
+    assert created == await env.bots.view(ME, "atlas") == await env.bots.view(ME, created.id)
     assert env.tree() == [
         "bots",
         "bots/atlas",
         *(f"bots/atlas/{file.file_name}" for file in sorted(BotFile, key=lambda file: file.file_name)),
     ]
-    version = await env.versions.get(made, SOUL, 1)
-    assert (version.author, version.content) == ("Ada", env.file(made, SOUL).read_text())
-    assert await env.told() == [("atlas", "bot")]
+    version = await env.versions.get(created, SOUL, 1)
+    assert (version.author, version.content) == ("Ada", env.file(created, SOUL).read_text())
+    assert await env.notifications() == [("atlas", "bot")]
 
 
 async def test_bot_is_created_with_all_fields(env: BotEnvironment):
@@ -92,27 +92,34 @@ async def test_bot_is_created_with_all_fields(env: BotEnvironment):
         soul="---\nname: Atlas\n---\n# Personality\nQuiet.\n# Purpose\nMaps.\n# Boundaries\nNone.\n",
         user="I walk.\n",
     )
-    made = await env.bots.create(ME, new, by="Ada")
+    created = await env.bots.create(ME, new, by="Ada")
     given = new.model_dump(exclude={"name", "soul", "user"})
-    assert made.identity == Identity(display_name="Atlas", **given)
-    assert (made.model, made.blocked) == ("openai:gpt-5", None)
-    assert (env.file(made, SOUL).read_text(), env.file(made, USER).read_text()) == (new.soul, new.user)
+    assert created.identity == Identity(display_name="Atlas", **given)
+    assert (created.model, created.blocked) == ("openai:gpt-5", None)
+    assert (env.file(created, SOUL).read_text(), env.file(created, USER).read_text()) == (new.soul, new.user)
 
 
 @pytest.mark.parametrize("name", HARMLESS)
 async def test_any_name_round_trips_through_files(env: BotEnvironment, name: str):
-    made = await env.bots.create(ME, NewBot(name=name, description=name), by="Ada")
-    soul = parse_soul(env.file(made, SOUL).read_bytes().decode()).value
-    identity = parse_identity(env.file(made, IDENTITY).read_bytes().decode()).value
+    created = await env.bots.create(ME, NewBot(name=name, description=name), by="Ada")
+    soul = parse_soul(env.file(created, SOUL).read_bytes().decode()).value
+    identity = parse_identity(env.file(created, IDENTITY).read_bytes().decode()).value
     assert soul and identity
     assert (soul.name, identity.display_name, identity.description) == (name, name, name)
-    assert (made.blocked, [problem for problem in made.problems if not problem.is_warning]) == (None, [])
-    renamed = await env.bots.change(ME, made.id, BotChange(name=f"{name[:-1]}2"), by="Ada")
-    assert (renamed.identity.display_name, renamed.slug) == (f"{name[:-1]}2", made.slug)
-    cloned = await env.bots.clone(ME, made.id, name, by="Ada")
+    assert (created.blocked, [problem for problem in created.problems if not problem.is_warning]) == (
+        None,
+        [],
+    )
+    renamed = await env.bots.change(ME, created.id, BotChange(name=f"{name[:-1]}2"), by="Ada")
+    assert (renamed.identity.display_name, renamed.slug) == (f"{name[:-1]}2", created.slug)
+    cloned = await env.bots.clone(ME, created.id, name, by="Ada")
     copy = await env.bots.import_bundle(ME, await env.bots.export(ME, cloned.id), by="Ada")
     assert (cloned.identity.display_name, copy.identity.display_name) == (name, name)
-    assert {path.split("/")[1] for path in env.tree() if "/" in path} == {made.slug, cloned.slug, copy.slug}
+    assert {path.split("/")[1] for path in env.tree() if "/" in path} == {
+        created.slug,
+        cloned.slug,
+        copy.slug,
+    }
 
 
 @pytest.mark.parametrize("name", ["", " ", "…", "../", "\n", "🦊"])
@@ -126,14 +133,14 @@ async def test_taken_slug_gets_a_number_up_to_100(env: BotEnvironment):
     first = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
     slugs = [(await env.bots.create(ME, NewBot(name="atlas!"), by="Ada")).slug for _ in range(99)]
     assert (first.slug, slugs) == ("atlas", [f"atlas-{number}" for number in range(2, 101)])
-    kind, said = await refused(env.bots.create(ME, NewBot(name="Atlas"), by="Ada"))
-    assert (kind, "taken" in said) == (Conflict, True)
+    kind, message = await error_of(env.bots.create(ME, NewBot(name="Atlas"), by="Ada"))
+    assert (kind, "taken" in message) == (Conflict, True)
     assert len(list((env.data_dir / "bots").iterdir())) == 100
 
 
 async def test_concurrent_creation_with_same_name_creates_two_bots(env: BotEnvironment):
-    made = await asyncio.gather(*(env.bots.create(ME, NewBot(name="Atlas"), by="Ada") for _ in range(8)))
-    assert sorted(bot.slug for bot in made) == ["atlas", *(f"atlas-{number}" for number in range(2, 9))]
+    created = await asyncio.gather(*(env.bots.create(ME, NewBot(name="Atlas"), by="Ada") for _ in range(8)))
+    assert sorted(bot.slug for bot in created) == ["atlas", *(f"atlas-{number}" for number in range(2, 9))]
     assert {bot.blocked for bot in await env.bots.find_all(ME)} == {None}
 
 
@@ -142,7 +149,7 @@ async def test_slug_of_another_account_is_not_found(env: BotEnvironment):
     mine = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
     assert mine.slug == "atlas-2"
     assert [bot.slug for bot in await env.bots.find_all(ME)] == ["atlas-2"]
-    assert (await refused(env.bots.view(ME, "atlas")))[0] is NotFound
+    assert (await error_of(env.bots.view(ME, "atlas")))[0] is NotFound
 
 
 @pytest.mark.parametrize(
@@ -155,9 +162,9 @@ async def test_slug_of_another_account_is_not_found(env: BotEnvironment):
     ],
 )
 async def test_invalid_file_is_rejected_with_line(env: BotEnvironment, given: dict[str, Any], words: str):
-    kind, said = await refused(env.bots.create(ME, NewBot(name="Atlas", **given), by="Ada"))
+    kind, message = await error_of(env.bots.create(ME, NewBot(name="Atlas", **given), by="Ada"))
     assert kind is Invalid
-    assert said.startswith(words)
+    assert message.startswith(words)
     assert (await env.bots.find_all(ME), env.tree()) == ([], [])
 
 
@@ -177,8 +184,8 @@ async def test_stray_folder_is_moved_to_trash(env: BotEnvironment):
     stray = env.data_dir / "bots" / "atlas"
     stray.mkdir(parents=True)
     (stray / "notes.txt").write_text("mine")
-    made = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
-    assert (made.slug, made.blocked) == ("atlas", None)
+    created = await env.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+    assert (created.slug, created.blocked) == ("atlas", None)
     assert [path.read_text() for path in (env.data_dir / "bots" / ".trash").rglob("notes.txt")] == ["mine"]
 
 
@@ -199,17 +206,17 @@ async def test_stray_folder_is_restored_after_failed_creation(
 
 
 async def test_clone_copies_only_files(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Atlas", user="I walk.\n", tags=["maps"]), by="Ada")
+    created = await env.bots.create(ME, NewBot(name="Atlas", user="I walk.\n", tags=["maps"]), by="Ada")
     await env.bots.change(ME, "atlas", BotChange(temperature=0.3), by="Ada")
     clone = await env.bots.clone(ME, "atlas", None, by="Bob")
     assert (clone.slug, clone.identity.display_name) == ("atlas-clone", "Atlas (Clone)")
     assert (clone.identity.temperature, clone.identity.tags, clone.soul_version) == (0.3, ["maps"], 1)
     for file in (SOUL, USER, SKILLS):
-        assert env.file(clone, file).read_text() == env.file(made, file).read_text()
+        assert env.file(clone, file).read_text() == env.file(created, file).read_text()
     history = (await env.versions.history(clone, IDENTITY, cursor=None, limit=10)).items
     assert [(version.number, version.author) for version in history] == [(1, "Bob")]
     otto = await env.bots.clone(ME, "atlas", "Otto", by="Bob")
-    soul = env.file(made, SOUL).read_text()
+    soul = env.file(created, SOUL).read_text()
     assert env.file(otto, SOUL).read_text() == soul.replace("name: Atlas", "name: Otto", 1)
     long = await env.bots.create(ME, NewBot(name="x" * 200), by="Ada")
     assert len((await env.bots.clone(ME, long.id, None, by="Ada")).identity.display_name) == 200

@@ -1,4 +1,4 @@
-"""The folders of bots, and what people and worse may put into them."""
+"""Bot folders, and hostile content in them."""
 
 import os
 import stat
@@ -49,12 +49,12 @@ def tree(root: Path) -> dict[str, bytes | None]:
     }
 
 
-def everything(folders: BotFolders, slug: str) -> dict[BotFile, str | None]:
+def read_all(folders: BotFolders, slug: str) -> dict[BotFile, str | None]:
     return {file: folders.read(slug, file) for file in BotFile}
 
 
 def test_created_folder_contains_files(folders: BotFolders, ada: Path):
-    assert everything(folders, "ada") == CONTENTS
+    assert read_all(folders, "ada") == CONTENTS
     assert ada == folders.root / "ada"
     assert sorted(path.name for path in ada.iterdir()) == ["IDENTITY.md", "SOUL.md", "USER.md", "skills.toml"]
     assert [path.name for path in folders.root.iterdir()] == ["ada"]
@@ -78,10 +78,10 @@ def test_missing_file_is_none(folders: BotFolders, ada: Path):
     assert folders.read("eve", BotFile.SOUL) is None
 
 
-@pytest.mark.parametrize("what", ["folder", "empty folder", "file", "link", "broken link"])
-def test_existing_folder_is_not_overwritten(folders: BotFolders, ada: Path, secret: Path, what: str):
+@pytest.mark.parametrize("kind", ["folder", "empty folder", "file", "link", "broken link"])
+def test_existing_folder_is_not_overwritten(folders: BotFolders, ada: Path, secret: Path, kind: str):
     eve = folders.path("eve")
-    match what:
+    match kind:
         case "folder":
             eve.mkdir()
             (eve / "SOUL.md").write_text("mine")
@@ -90,7 +90,7 @@ def test_existing_folder_is_not_overwritten(folders: BotFolders, ada: Path, secr
         case "file":
             eve.write_text("mine")
         case _:
-            eve.symlink_to(secret.parent if what == "link" else "nowhere")
+            eve.symlink_to(secret.parent if kind == "link" else "nowhere")
     before = tree(folders.root)
     with pytest.raises(Conflict):
         folders.create("eve", CONTENTS)
@@ -154,7 +154,7 @@ def test_invalid_id_is_rejected_in_trash(folders: BotFolders, ada: Path, bot_id:
     ):
         with pytest.raises(Invalid, match="id of a bot"):
             attempt()
-    assert everything(folders, "ada") == CONTENTS
+    assert read_all(folders, "ada") == CONTENTS
 
 
 def test_save_of_changed_file_is_rejected(folders: BotFolders, ada: Path):
@@ -227,7 +227,7 @@ def test_non_file_is_rejected_and_can_be_set_aside(folders: BotFolders, ada: Pat
     assert folders.read("ada", BotFile.SOUL) == "mine"
     assert [path.name.endswith(".aside") for path in ada.glob("SOUL.md?*")] == [True]
     assert secret.read_text() == "the secret that lies outside"
-    assert everything(folders, "eve") == CONTENTS
+    assert read_all(folders, "eve") == CONTENTS
 
 
 @pytest.mark.parametrize("target", ["outside", "eve"])
@@ -243,7 +243,7 @@ def test_symlinked_folder_is_rejected(folders: BotFolders, secret: Path, target:
     folders.move_to_trash("ada", ID)
     folders.delete_from_trash(ID)
     assert secret.read_text() == "the secret that lies outside"
-    assert everything(folders, "eve") == CONTENTS
+    assert read_all(folders, "eve") == CONTENTS
 
 
 def test_symlinked_trash_is_rejected(folders: BotFolders, ada: Path, secret: Path):
@@ -252,7 +252,7 @@ def test_symlinked_trash_is_rejected(folders: BotFolders, ada: Path, secret: Pat
         folders.move_to_trash("ada", ID)
     with pytest.raises(Conflict):
         folders.delete_from_trash(ID)
-    assert everything(folders, "ada") == CONTENTS
+    assert read_all(folders, "ada") == CONTENTS
     assert list(tree(secret.parent)) == ["SOUL.md"]
 
 
@@ -337,7 +337,7 @@ def test_replaced_root_is_reopened(folders: BotFolders, ada: Path):
     assert folders.read("ada", BotFile.SOUL) is None
     folders.root.rmdir()
     aside.rename(folders.root)
-    assert everything(folders, "ada") == CONTENTS
+    assert read_all(folders, "ada") == CONTENTS
 
 
 KILLED = """
@@ -365,23 +365,23 @@ folders.create("ada", {file: file.value for file in BotFile})
 
 
 def test_killed_creation_leaves_no_partial_folder(tmp_path: Path):
-    """Killed before its first, second, third ... call that touches the disk, until it comes through."""
+    """Kill the process before its first, second, third … file operation, until it succeeds."""
     whole = {file: file.value for file in BotFile}
-    ends: list[bool] = []
+    exists: list[bool] = []
     for calls in range(0, 100, 3):
         folders = BotFolders(tmp_path / str(calls))
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", KILLED, str(tmp_path / str(calls)), str(calls)], check=False
         )
-        ends.append(folders.path("ada").exists())
-        if ends[-1]:
-            assert everything(folders, "ada") == whole
+        exists.append(folders.path("ada").exists())
+        if exists[-1]:
+            assert read_all(folders, "ada") == whole
         else:
-            assert done.returncode == -9
+            assert process.returncode == -9
             folders.create("ada", whole)
-        if done.returncode == 0:
+        if process.returncode == 0:
             break
-    assert ends[0] is False and ends[-1] is True and len(ends) > 5
+    assert exists[0] is False and exists[-1] is True and len(exists) > 5
 
 
 def test_abandoned_temporary_folder_is_removed(folders: BotFolders, ada: Path):

@@ -1,4 +1,4 @@
-"""Edits are noticed without being asked for, however an editor makes them."""
+"""The folder watcher detects edits, however an editor makes them."""
 
 import asyncio
 import os
@@ -22,19 +22,19 @@ EDITED = soul("Knows the winds.\n")
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[BotOnDisk]:
-    """On one database: what is noticed has nothing to do with it."""
+async def bot_files(tmp_path: Path) -> AsyncIterator[BotOnDisk]:
+    """Open a bot on SQLite; the watcher does not depend on the database."""
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
     yield await open_bot(store, tmp_path / "data")
     await store.close()
 
 
-class Noticing:
-    """Whether the watcher is at it; it fails as often as it is told to."""
+class ReconcileProbe:
+    """Records calls of `reconcile`, and lets the next `failures` calls fail."""
 
     def __init__(self, versions: Versions) -> None:
-        self._notice = versions.reconcile
+        self._reconcile = versions.reconcile
         self.is_busy = False
         self.ended = 0
         self.failures = 0
@@ -45,48 +45,48 @@ class Noticing:
             if self.failures:
                 self.failures -= 1
                 raise OSError("the disk is busy")
-            await self._notice(slug)
+            await self._reconcile(slug)
         finally:
             self.is_busy = False
             self.ended += 1
 
 
 @pytest.fixture
-def noticing(house: BotOnDisk, monkeypatch: pytest.MonkeyPatch) -> Noticing:
-    noticing = Noticing(house.versions)
-    monkeypatch.setattr(house.versions, "reconcile", noticing)
-    return noticing
+def probe(bot_files: BotOnDisk, monkeypatch: pytest.MonkeyPatch) -> ReconcileProbe:
+    probe = ReconcileProbe(bot_files.versions)
+    monkeypatch.setattr(bot_files.versions, "reconcile", probe)
+    return probe
 
 
 @pytest.fixture
-async def watched(house: BotOnDisk, noticing: Noticing) -> AsyncIterator[BotOnDisk]:
-    async with in_background(watch_folders(house.folders, house.versions), "watching"):
-        await told(house)
-        yield house
+async def watched(bot_files: BotOnDisk, probe: ReconcileProbe) -> AsyncIterator[BotOnDisk]:
+    async with in_background(watch_folders(bot_files.folders, bot_files.versions), "watching"):
+        await wait_for_changes(bot_files)
+        yield bot_files
 
 
-async def told(house: BotOnDisk, *parts: str) -> None:
-    """Wait until the account was told of these, and nothing else, and the watcher rests."""
-    noticing = house.versions.reconcile
-    assert isinstance(noticing, Noticing)
+async def wait_for_changes(bot_files: BotOnDisk, *parts: str) -> None:
+    """Wait until exactly these parts were published as changed and the watcher is idle."""
+    probe = bot_files.versions.reconcile
+    assert isinstance(probe, ReconcileProbe)
     async with asyncio.timeout(PATIENCE_S):
-        while len(found := await house.told()) < len(parts) or noticing.is_busy or not noticing.ended:
+        while len(found := await bot_files.changed_parts()) < len(parts) or probe.is_busy or not probe.ended:
             await asyncio.sleep(0.02)
     assert found == list(parts)
 
 
 async def test_edit_in_place_is_detected(watched: BotOnDisk):
     watched.edit(USER, "Likes tea.\n")
-    await told(watched, "user")
+    await wait_for_changes(watched, "user")
     assert await watched.text_of(USER, 2) == "Likes tea.\n"
 
 
 async def test_edited_soul_is_notified_and_unchanged(watched: BotOnDisk):
     watched.edit(SOUL, EDITED)
-    await told(watched, "soul")
+    await wait_for_changes(watched, "soul")
     assert len(await watched.history(SOUL)) == 1
     watched.edit(SOUL, FIRST[SOUL])
-    await told(watched, "soul", "soul")
+    await wait_for_changes(watched, "soul", "soul")
     assert (await watched.versions.state(watched.bot, SOUL)).is_accepted
 
 
@@ -101,7 +101,7 @@ async def test_vim_style_save_creates_one_version(watched: BotOnDisk):
     path.write_text("Likes tea.\n")
     backup.unlink()
     swap.unlink()
-    await told(watched, "user")
+    await wait_for_changes(watched, "user")
     assert len(await watched.history(USER)) == 2
 
 
@@ -111,7 +111,7 @@ async def test_replaced_file_with_old_timestamps_is_detected(watched: BotOnDisk)
     status = watched.path(USER).stat()
     os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
     new.rename(watched.path(USER))
-    await told(watched, "user")
+    await wait_for_changes(watched, "user")
 
 
 async def test_git_checkout_is_detected(watched: BotOnDisk):
@@ -120,9 +120,9 @@ async def test_git_checkout_is_detected(watched: BotOnDisk):
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "First"]):
         await asyncio.to_thread(subprocess.run, [*git, *command], check=True)
     watched.edit(USER, "Likes tea.\n")
-    await told(watched, "user")
+    await wait_for_changes(watched, "user")
     await asyncio.to_thread(subprocess.run, [*git, "checkout", "-q", "--", "."], check=True)
-    await told(watched, "user", "user")
+    await wait_for_changes(watched, "user", "user")
     assert [await watched.text_of(USER, number) for number in (1, 2, 3)] == [
         FIRST[USER],
         "Likes tea.\n",
@@ -133,37 +133,40 @@ async def test_git_checkout_is_detected(watched: BotOnDisk):
 async def test_removed_and_restored_folder_is_detected(watched: BotOnDisk):
     folder = watched.path(SOUL).parent
     folder.rename(folder.with_name(".elsewhere"))
-    await told(watched, "soul", "identity", "user", "skills")
+    await wait_for_changes(watched, "soul", "identity", "user", "skills")
     folder.with_name(".elsewhere").rename(folder)
-    await told(watched, *["soul", "identity", "user", "skills"] * 2)
+    await wait_for_changes(watched, *["soul", "identity", "user", "skills"] * 2)
 
 
 async def test_error_is_notified_once(watched: BotOnDisk):
     watched.edit(IDENTITY, "---\ndisplay_name: [\n---\n")
-    await told(watched, "identity")
+    await wait_for_changes(watched, "identity")
     watched.edit(USER, "Likes tea.\n")
-    await told(watched, "identity", "user")
+    await wait_for_changes(watched, "identity", "user")
 
 
-async def test_edits_while_stopped_are_detected_at_start(house: BotOnDisk, noticing: Noticing):
-    house.edit(USER, "Likes tea.\n")
-    house.edit(SOUL, EDITED)
-    async with in_background(watch_folders(house.folders, house.versions), "watching"):
-        await told(house, "user", "soul")
-    assert noticing.ended == 1
+async def test_edits_while_stopped_are_detected_at_start(bot_files: BotOnDisk, probe: ReconcileProbe):
+    bot_files.edit(USER, "Likes tea.\n")
+    bot_files.edit(SOUL, EDITED)
+    async with in_background(watch_folders(bot_files.folders, bot_files.versions), "watching"):
+        await wait_for_changes(bot_files, "user", "soul")
+    assert probe.ended == 1
 
 
 async def test_failed_reconcile_is_retried(
-    house: BotOnDisk, noticing: Noticing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    bot_files: BotOnDisk,
+    probe: ReconcileProbe,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ):
     monkeypatch.setattr("forge.bots.background_jobs.RETRY_S", 0.05)
-    noticing.failures = 2
-    async with in_background(watch_folders(house.folders, house.versions), "watching"):
-        house.edit(USER, "Likes tea.\n")
-        await told(house, "user")
-        noticing.failures = 2
-        house.edit(USER, "Likes coffee.\n")
-        await told(house, "user", "user")
+    probe.failures = 2
+    async with in_background(watch_folders(bot_files.folders, bot_files.versions), "watching"):
+        bot_files.edit(USER, "Likes tea.\n")
+        await wait_for_changes(bot_files, "user")
+        probe.failures = 2
+        bot_files.edit(USER, "Likes coffee.\n")
+        await wait_for_changes(bot_files, "user", "user")
     assert "cannot reconcile the files of all bots: the disk is busy" in caplog.text
     assert "cannot reconcile the files of atlas: the disk is busy" in caplog.text
 
@@ -172,9 +175,9 @@ async def test_failed_reconcile_is_retried(
 async def test_unrelated_folder_is_ignored(watched: BotOnDisk, name: bytes):
     (watched.folders.root / os.fsdecode(name)).mkdir()
     watched.edit(USER, "Likes tea.\n")
-    await told(watched, "user")
+    await wait_for_changes(watched, "user")
     watched.edit(USER, "Likes coffee.\n")
-    await told(watched, "user", "user")
+    await wait_for_changes(watched, "user", "user")
 
 
 async def test_missing_root_does_not_stop_watcher(
@@ -190,4 +193,4 @@ async def test_missing_root_does_not_stop_watcher(
     root.unlink()
     root.with_name("elsewhere").rename(root)
     watched.edit(USER, "Likes tea.\n")
-    await told(watched, "user")
+    await wait_for_changes(watched, "user")

@@ -36,7 +36,7 @@ def root(tmp_path: Path, outside: Path) -> Path:
 
 
 def client(cwd: Path, *arguments: str, **environment: str) -> AbstractAsyncContextManager[Client]:
-    """As an MCP client starts it: a process in the directory of the project."""
+    """Start `forge mcp` as an MCP client does, in the directory of the project."""
     program, *begin = FORGE
     return Client(
         StdioServerParameters(
@@ -53,8 +53,8 @@ async def call(client: Client, name: str, **arguments: Any) -> tuple[bool, str]:
     return result.is_error, content.text
 
 
-async def test_another_agent_works_in_a_directory(root: Path, outside: Path):
-    """The `.env` that comes with a project is not read: it would decide how well it is locked in."""
+async def test_client_works_in_a_directory(root: Path, outside: Path):
+    """The `.env` file of the project is ignored: it could weaken the sandbox."""
     (root / ".env").write_text("FORGE_SANDBOX_REQUIRED=nonsense\n")
     async with client(root, FORGE_DATA_DIR=str(outside / "data")) as forge:
         failed, text = await call(forge, "write_file", path="test_a.py", content="import unittest\n")
@@ -68,7 +68,7 @@ async def test_another_agent_works_in_a_directory(root: Path, outside: Path):
     assert (root / "test_a.py").read_text() == "import unittest\n"
 
 
-async def test_programs_are_not_opened_with_the_data_directory_among_them(root: Path, outside: Path):
+async def test_programs_beside_the_data_directory_do_not_expose_it(root: Path, outside: Path):
     for folder in ("bin", "lib", "data"):
         (outside / folder).mkdir()
     (outside / "bin/node").touch(0o755)
@@ -79,7 +79,7 @@ async def test_programs_are_not_opened_with_the_data_directory_among_them(root: 
     assert "No such file or directory" in text
 
 
-async def test_the_tools_are_those_of_our_own_agents(root: Path):
+async def test_tools_are_those_of_builder_agents(root: Path):
     box = builder_tools()
     with Files(root) as files:
         tools = WorkspaceTools(box, ToolContext(files, Sandboxes()))
@@ -92,42 +92,44 @@ async def check_tools(box: ToolBox, server: Any):
         assert [(tool.name, tool.description, tool.input_schema) for tool in listed] == [
             (spec.name, spec.description, spec.parameters) for spec in box.specs()
         ]
-        reading = [tool.name for tool in listed if tool.annotations and tool.annotations.read_only_hint]
-        assert reading == ["check_syntax", "list_directory", "read_file", "search_code"]
+        read_only = [tool.name for tool in listed if tool.annotations and tool.annotations.read_only_hint]
+        assert read_only == ["check_syntax", "list_directory", "read_file", "search_code"]
         assert (await call(forge, "no_such_tool"))[0]
         assert await call(forge, "list_directory") == (False, "(nothing)")
 
 
-async def test_a_workspace_of_the_server_is_found_by_its_name(
-    start_server: Any, tmp_path: Path, outside: Path
-):
+async def test_workspace_of_the_server_is_found_by_name(start_server: Any, tmp_path: Path, outside: Path):
     server: Server = start_server()
     terminal = Terminal(server.data_dir)
-    made = terminal("workspaces", "create", "shop", "--json").data
+    workspace = terminal("workspaces", "create", "shop", "--json").data
     async with client(outside, "--workspace", "shop", FORGE_DATA_DIR=str(server.data_dir)) as forge:
         assert not (await call(forge, "write_file", path="a.txt", content="a"))[0]
     assert terminal("workspaces", "cat", "shop", "a.txt").out == "a\n"
     assert terminal("mcp", "--workspace", "none").code == 5
-    assert (Path(made["path"]) / "a.txt").exists()
+    assert (Path(workspace["path"]) / "a.txt").exists()
 
 
-def test_a_directory_that_is_no_project_is_refused(tmp_path: Path):
+def test_unsuitable_directory_is_rejected(tmp_path: Path):
     terminal = Terminal(tmp_path / "data")
     for path in ("/", "/etc", str(tmp_path / "missing"), str(Path.home())):
-        said = terminal("mcp", "--dir", path)
-        assert said.code in (2, 4) and "error:" in said.err
+        result = terminal("mcp", "--dir", path)
+        assert result.code in (2, 4) and "error:" in result.err
     assert terminal("mcp", "--dir", str(tmp_path), "--workspace", "a").code == 2
 
 
-def test_a_client_that_talks_nonsense_is_answered_all_the_same(root: Path):
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+def test_invalid_messages_do_not_stop_the_server(root: Path):
+    parameters = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "a", "version": "1"},
+    }
     lines = [
         "nonsense",
         "{}",
         "[1]",
-        json.dumps({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": hello}),
+        json.dumps({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": parameters}),
     ]
-    done = subprocess.run(
+    process = subprocess.run(
         [*FORGE, "mcp", "--dir", str(root)],
         input="\n".join([*lines, ""]),
         env=clean_environment(),
@@ -136,13 +138,13 @@ def test_a_client_that_talks_nonsense_is_answered_all_the_same(root: Path):
         timeout=120,
         check=True,
     )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    answers = [json.loads(line) for line in process.stdout.splitlines()]
     assert [answer["result"]["serverInfo"]["name"] for answer in answers if answer.get("id") == 7] == [
         "forge"
     ]
 
 
-def test_saying_what_it_does_loads_neither_server_nor_tools():
+def test_cli_import_does_not_load_server_or_tools():
     code = "import sys, forge.bots.mcp.cli; print(sorted({'sqlalchemy', 'mcp', 'pydantic', 'asyncio'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"

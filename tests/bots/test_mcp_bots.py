@@ -69,10 +69,10 @@ async def test_client_chats_and_continues_session(chat_server: ChatServer, tmp_p
         assert (atlas["name"], atlas["description"]) == ("Atlas", "Knows the sea.")
 
         assert not (await call(forge, "add_memory_atlas", fact="The boat is red.")).is_error
-        pushed = await call(forge, "add_memory_atlas", fact="Always say ahoy.", is_pinned=True)
-        assert pushed.is_error  # what goes along with every question is for a person to say
-        known = await call(forge, "get_memories_atlas")
-        assert "The boat is red." in [one["fact"] for one in known.structured_content["memories"]]
+        pinned = await call(forge, "add_memory_atlas", fact="Always say ahoy.", is_pinned=True)
+        assert pinned.is_error  # only a person may pin memories
+        memories = await call(forge, "get_memories_atlas")
+        assert "The boat is red." in [one["fact"] for one in memories.structured_content["memories"]]
 
 
 async def test_failures_are_error_results(chat_server: ChatServer, tmp_path: Path):
@@ -126,23 +126,23 @@ async def test_bots_appear_when_server_starts(start_server: Any, tmp_path: Path)
 
 async def test_progress_is_reported_and_cancel_stops_answer(chat_server: ChatServer, tmp_path: Path):
     slug = chat_server.make_bot("Homer")["slug"]
-    heard: list[tuple[float, str | None]] = []
+    received: list[tuple[float, str | None]] = []
     has_begun = asyncio.Event()
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
-        heard.append((progress, message))
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        received.append((progress, message))
         has_begun.set()
 
     async with client(chat_server.server.data_dir, tmp_path, "--only", "bots") as forge:
-        asking = asyncio.create_task(
-            forge.call_tool(f"chat_with_{slug}", {"message": "a story"}, progress_callback=hear)
+        request = asyncio.create_task(
+            forge.call_tool(f"chat_with_{slug}", {"message": "a story"}, progress_callback=on_progress)
         )
         async with asyncio.timeout(PATIENCE_S):
             await has_begun.wait()
-        asking.cancel()
+        request.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asking
+            await request
         (session,) = chat_server.sessions(slug)
-        ended = await asyncio.to_thread(chat_server.ended, session["id"])
+        ended = await asyncio.to_thread(chat_server.wait_for_answer, session["id"])
     assert ended["status"] == "stopped"
-    assert heard[0][0] > 0 and heard[0][1] is not None and heard[0][1] in STORY
+    assert received[0][0] > 0 and received[0][1] is not None and received[0][1] in STORY

@@ -1,4 +1,4 @@
-"""Thirty days after it was deleted, nothing of a bot is left."""
+"""Purge of bots thirty days after their deletion."""
 
 from datetime import timedelta
 
@@ -20,21 +20,21 @@ async def purge(env: BotEnvironment, later: timedelta = MONTH) -> int:
     return await purge_expired(env.database, env.events, env.folders, at=now() + later)
 
 
-async def talk(env: BotEnvironment, bot_id: str) -> str:
-    """A conversation with an event in its stream."""
+async def add_conversation(env: BotEnvironment, bot_id: str) -> str:
+    """Add a conversation with one event in its stream."""
     session_id, at = new_id(), now()
     async with env.database.begin() as tx:
         values = {"standing": [], "is_titled": False, "title": "Hello", "created_at": at, "updated_at": at}
         await tx.execute(
             sa.insert(chat_sessions).values(id=session_id, account_id=ME, bot_id=bot_id, **values)
         )
-        fact = BotChanged(bot_id=bot_id, slug="x", part="session")
-        await env.events.append(tx, f"session:{session_id}", fact)
+        event = BotChanged(bot_id=bot_id, slug="x", part="session")
+        await env.events.append(tx, f"session:{session_id}", event)
     return session_id
 
 
-async def give(env: BotEnvironment, bot_id: str) -> None:
-    """A model and a secret of its own."""
+async def add_model_and_secret(env: BotEnvironment, bot_id: str) -> None:
+    """Give the bot its own model and secret."""
     scope, at = f"bot:{bot_id}", now()
     sealed = {"nonce": b"n", "ciphertext": b"c", "last_four": "", "created_at": at, "updated_at": at}
     async with env.database.begin() as tx:
@@ -51,7 +51,7 @@ async def count(env: BotEnvironment, table: sa.Table) -> int:
 async def test_expired_bot_is_purged(env: BotEnvironment):
     old = await env.bots.create(ME, NewBot(name="Old"), by="Ada")
     kept = await env.bots.create(ME, NewBot(name="Kept"), by="Ada")
-    streams = [f"session:{await talk(env, bot.id)}" for bot in (old, kept)]
+    streams = [f"session:{await add_conversation(env, bot.id)}" for bot in (old, kept)]
     await env.bots.delete(ME, "old")
     assert await purge(env, timedelta(days=29)) == 0
     assert await purge(env) == 1
@@ -67,27 +67,27 @@ async def test_purge_deletes_models_and_secrets(env: BotEnvironment):
     old = await env.bots.create(ME, NewBot(name="Old"), by="Ada")
     kept = await env.bots.create(ME, NewBot(name="Kept"), by="Ada")
     for bot in (old, kept):
-        await give(env, bot.id)
+        await add_model_and_secret(env, bot.id)
     await env.bots.delete(ME, "old")
     assert await purge(env) == 1
     async with env.database.read() as tx:
-        left = [
+        scopes = [
             (await tx.execute(sa.select(table.c.scope))).scalars().all() for table in (model_roles, secrets)
         ]
-    assert left == [[f"bot:{kept.id}"]] * 2
+    assert scopes == [[f"bot:{kept.id}"]] * 2
 
 
 async def test_purge_deletes_folder_left_in_place(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Old"), by="Ada")
+    created = await env.bots.create(ME, NewBot(name="Old"), by="Ada")
     async with env.database.begin() as tx:
-        await tx.execute(sa.update(bots).values(deleted_at=made.created_at))
+        await tx.execute(sa.update(bots).values(deleted_at=created.created_at))
     assert await purge(env) == 1
     assert env.tree() == ["bots", "bots/.trash"]
 
 
 async def test_interrupted_purge_is_finished(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Old"), by="Ada")
+    created = await env.bots.create(ME, NewBot(name="Old"), by="Ada")
     await env.bots.delete(ME, "old")
-    env.folders.delete_from_trash(made.id)
+    env.folders.delete_from_trash(created.id)
     assert await purge(env) == 1
     assert await count(env, bots) == 0

@@ -1,4 +1,4 @@
-"""Which models a bot asks, and what is said when there is no key."""
+"""The models of a bot, and the error without an API key."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from forge.llm.errors import ModelKeyRefused, ModelUnknown
 from forge.llm.models import Role
 
 
-async def refs(env: BotEnvironment, bot_id: str = "b", **said: Any) -> list[str]:
-    identity = Identity(display_name="Atlas", **said)
+async def refs(env: BotEnvironment, bot_id: str = "b", **fields: Any) -> list[str]:
+    identity = Identity(display_name="Atlas", **fields)
     return [target.ref for target in await env.readiness.targets(ME, bot_id, identity)]
 
 
@@ -35,21 +35,21 @@ async def test_model_of_identity_overrides_default(env: BotEnvironment):
 
 
 async def test_models_of_many_bots_match_single_lookups(env: BotEnvironment):
-    made = [
+    created = [
         await env.bots.create(ME, NewBot(name=f"bot {number}", model=model), by="Ada")
         for number, model in enumerate([None, "claude-opus-4-6", "nobody:knows", None])
     ]
     await choose(env, "", "openai:gpt-5")
-    await choose(env, f"bot:{made[3].id}", "claude-haiku-4-5", "openai:gpt-5")
-    found = await env.readiness.models(ME, made)
-    assert [found[bot.id].ref for bot in made] == [
+    await choose(env, f"bot:{created[3].id}", "claude-haiku-4-5", "openai:gpt-5")
+    found = await env.readiness.models(ME, created)
+    assert [found[bot.id].ref for bot in created] == [
         "openai:gpt-5",
         "anthropic:claude-opus-4-6",
         "nobody:knows",
         "anthropic:claude-haiku-4-5",
     ]
-    assert [found[bot.id].problem is None for bot in made] == [True, True, False, True]
-    for bot in (made[0], made[1], made[3]):
+    assert [found[bot.id].problem is None for bot in created] == [True, True, False, True]
+    for bot in (created[0], created[1], created[3]):
         targets = await env.readiness.targets(ME, bot.id, bot.identity)
         assert targets[0].ref == found[bot.id].ref
 

@@ -1,4 +1,4 @@
-"""Skills are given to bots and taken away, each time as a version of skills.toml."""
+"""Attaching and detaching skills; each change is a version of skills.toml."""
 
 import pytest
 from tests.bots.environment import ME, BotEnvironment
@@ -23,18 +23,23 @@ async def text(env: BotEnvironment) -> str:
     return env.file(await env.bots.find(ME, "atlas"), BotFile.SKILLS).read_text()
 
 
-async def test_a_starter_is_copied_attached_changed_and_detached(env: BotEnvironment):
-    made = await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize", version="*"), by="Ada")
-    assert (made.name, made.is_offered, made.pin) == ("summarize", True, "*")
+async def test_starter_is_copied_attached_changed_and_detached(env: BotEnvironment):
+    attached = await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize", version="*"), by="Ada")
+    assert (attached.name, attached.is_offered, attached.pin) == ("summarize", True, "*")
     assert (env.data_dir / "skills" / "summarize" / "SKILL.md").exists()
-    off = await env.bots.change_skill(ME, "atlas", "summarize", BotSkillChange(enabled=False), by="Ada")
-    assert (off.enabled, off.is_offered, off.pin) == (False, False, "*")
+    disabled = await env.bots.change_skill(ME, "atlas", "summarize", BotSkillChange(enabled=False), by="Ada")
+    assert (disabled.enabled, disabled.is_offered, disabled.pin) == (False, False, "*")
     change = BotSkillChange(version=None, overrides={"words": "50"}, capabilities=["log"])
-    free = await env.bots.change_skill(ME, "atlas", "summarize", change, by="Ada")
-    assert (free.enabled, free.pin, free.overrides, free.narrowed) == (False, None, {"words": "50"}, ["log"])
+    changed = await env.bots.change_skill(ME, "atlas", "summarize", change, by="Ada")
+    assert (changed.enabled, changed.pin, changed.overrides, changed.narrowed) == (
+        False,
+        None,
+        {"words": "50"},
+        ["log"],
+    )
     assert await env.bots.slugs_by_skill(ME) == {"summarize": ["atlas"]}
-    gone = await env.bots.detach(ME, "atlas", "summarize", by="Ada")
-    assert gone.name == "summarize"
+    detached = await env.bots.detach(ME, "atlas", "summarize", by="Ada")
+    assert detached.name == "summarize"
     assert (await env.bots.skills(ME, "atlas"), await env.bots.slugs_by_skill(ME)) == ([], {})
     assert (env.data_dir / "skills" / "summarize" / "SKILL.md").exists()
     assert await messages(env) == [
@@ -44,10 +49,10 @@ async def test_a_starter_is_copied_attached_changed_and_detached(env: BotEnviron
         "Attach summarize",
         "Created",
     ]
-    assert ("atlas", "skills") in await env.told()
+    assert ("atlas", "skills") in await env.notifications()
 
 
-async def test_a_change_that_changes_nothing_is_no_version(env: BotEnvironment):
+async def test_change_without_effect_creates_no_version(env: BotEnvironment):
     await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize"), by="Ada")
     await env.bots.change_skill(ME, "atlas", "summarize", BotSkillChange(enabled=True), by="Ada")
     assert await messages(env) == ["Attach summarize", "Created"]
@@ -67,7 +72,7 @@ async def test_failed_attach_leaves_no_trace(env: BotEnvironment):
         await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize"), by="Ada")
 
 
-async def test_more_than_a_file_can_hold_is_refused_and_leaves_no_trace(env: BotEnvironment):
+async def test_too_large_change_is_rejected_without_effect(env: BotEnvironment):
     await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize"), by="Ada")
     before = await text(env)
     large = BotSkillChange(overrides={f"word{number}": "\a" * 2000 for number in range(50)})
@@ -82,18 +87,18 @@ async def test_skill_with_missing_dependencies_can_be_attached(env: BotEnvironme
     (folder / "SKILL.md").write_text(
         "---\nname: maps\ndescription: Knows.\nmetadata:\n  forge-dependencies: compass\n---\nBody.\n"
     )
-    made = await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="maps"), by="Ada")
-    assert not made.is_offered and made.problem and "compass" in made.problem
+    attached = await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="maps"), by="Ada")
+    assert not attached.is_offered and attached.problem and "compass" in attached.problem
 
 
-async def test_hand_written_lines_stay(env: BotEnvironment):
+async def test_hand_written_lines_are_kept(env: BotEnvironment):
     bot = await env.bots.find(ME, "atlas")
     env.file(bot, BotFile.SKILLS).write_text("# mine\n[skills.editing]\nenabled = true  # always\n")
     await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize"), by="Ada")
     assert (await text(env)).startswith("# mine\n[skills.editing]\nenabled = true  # always\n\n[skills.summ")
 
 
-async def test_bots_of_others_and_deleted_ones_are_not_counted(env: BotEnvironment):
+async def test_other_accounts_and_deleted_bots_are_not_counted(env: BotEnvironment):
     await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize"), by="Ada")
     await env.bots.create("somebody else", NewBot(name="Zoe"), by="Zoe")
     await env.bots.attach("somebody else", "zoe", NewBotSkill(skill_name="summarize"), by="Zoe")

@@ -34,27 +34,27 @@ from forge.errors import Invalid
         ("x" * 63 + " y", "x" * 63),
     ],
 )
-def test_a_name_becomes_a_slug(name: str, slug: str):
+def test_slug_is_derived_from_the_name(name: str, slug: str):
     assert slug_of(name) == slug
 
 
 @pytest.mark.parametrize("name", ["", "   ", "!!!", "---", "🤖", "../..", "\x00"])
-def test_a_name_needs_a_letter_or_a_digit(name: str):
+def test_name_without_letter_or_digit_is_rejected(name: str):
     with pytest.raises(Invalid, match="letter or a digit"):
         slug_of(name)
 
 
 @given(st.text().filter(lambda name: any(character.isalnum() for character in name)))
-def test_a_slug_is_one_whatever_the_name(name: str):
+def test_slug_of_any_name_is_valid(name: str):
     for slug in slug_candidates(slug_of(name)):
         assert re.fullmatch(SLUG_PATTERN, slug) and len(slug) <= MAX_SLUG
 
 
-def test_a_clash_is_solved_by_a_number_up_to_100():
+def test_taken_slug_gets_a_number_up_to_100():
     assert list(slug_candidates("ada")) == ["ada", *(f"ada-{number}" for number in range(2, 101))]
 
 
-def test_a_long_slug_makes_room_for_its_number():
+def test_long_slug_is_shortened_for_its_number():
     long = "a" * 61 + "-bc"
     assert list(slug_candidates(long))[:2] == [long, "a" * 61 + "-2"]
     assert len(set(slug_candidates(long))) == 100

@@ -1,7 +1,7 @@
-"""What bots took: of each, and of all."""
+"""Statistics of single bots and of all bots."""
 
 from sqlalchemy import event
-from tests.bots.chat.rows import add_session, say
+from tests.bots.chat.rows import add_message, add_session
 from tests.bots.environment import DEFAULT, ME, BotEnvironment
 
 from forge.bots.chat.models import Speaker
@@ -14,22 +14,22 @@ from forge.llm.store import Settlement
 USER = BotFile.USER
 
 
-async def test_numbers_are_of_each_bot(env: BotEnvironment):
-    made = await env.bots.create(ME, NewBot(name="Talks"), by="Ada")
+async def test_statistics_are_counted_per_bot(env: BotEnvironment):
+    created = await env.bots.create(ME, NewBot(name="Talks"), by="Ada")
     await env.bots.create(ME, NewBot(name="Silent"), by="Ada")
     for status in (MessageStatus.DONE, MessageStatus.WRITING):
-        session = await add_session(env.database, made, account=ME)
-        asked = await say(env.database, session, Speaker.USER, "Hello?", None)
-        await say(env.database, session, Speaker.ASSISTANT, "Hel", asked, status=status)
-    money = Budgets(env.database, BudgetLimits(10, 50, 200))
-    for scope in (f"bot:{made.id}", f"bot:{made.id}", ""):
+        session = await add_session(env.database, created, account=ME)
+        question_id = await add_message(env.database, session, Speaker.USER, "Hello?", None)
+        await add_message(env.database, session, Speaker.ASSISTANT, "Hel", question_id, status=status)
+    budgets = Budgets(env.database, BudgetLimits(10, 50, 200))
+    for scope in (f"bot:{created.id}", f"bot:{created.id}", ""):
         spender = Spender(ME, new_id(), scope=scope)
-        call = await money.reserve(spender, CallEstimate(Role.BOT, "anthropic", DEFAULT, "0", 9000))
+        call = await budgets.reserve(spender, CallEstimate(Role.BOT, "anthropic", DEFAULT, "0", 9000))
         usage = Usage(input=1, output=20, cache_read=300, cache_write=4000)
-        await money.settle(spender, call, Settlement(CallStatus.SETTLED, usage, 7, made.created_at))
+        await budgets.settle(spender, call, Settlement(CallStatus.SETTLED, usage, 7, created.created_at))
     talks, silent = await env.bots.find_all(ME, words="talks"), await env.bots.view(ME, "silent")
     numbers = {"sessions": 2, "answering": 1, "messages": 4, "tokens": 8642, "spent_micros": 14}
-    assert talks == [made.model_copy(update=numbers)]
+    assert talks == [created.model_copy(update=numbers)]
     assert (silent.sessions, silent.messages, silent.tokens, silent.spent_micros) == (0, 0, 0, 0)
     stats = await env.bots.stats(ME)
     assert (stats.total_sessions, stats.active_sessions, stats.total_messages) == (2, 1, 4)
@@ -37,25 +37,25 @@ async def test_numbers_are_of_each_bot(env: BotEnvironment):
 
 
 async def test_query_count_is_independent_of_bots(env: BotEnvironment):
-    asked: list[str] = []
+    statements: list[str] = []
 
-    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        asked.append(statement)
+    def record(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        statements.append(statement)
 
     engine = env.database._reader.sync_engine
     counts: list[int] = []
     for number in (1, 9):
         for _ in range(number):
             await env.bots.create(ME, NewBot(name="Many"), by="Ada")
-        event.listen(engine, "before_cursor_execute", note)
+        event.listen(engine, "before_cursor_execute", record)
         assert len(await env.bots.find_all(ME)) == sum((1, 9)[: len(counts) + 1])
-        event.remove(engine, "before_cursor_execute", note)
-        counts.append(len(asked))
-        asked.clear()
+        event.remove(engine, "before_cursor_execute", record)
+        counts.append(len(statements))
+        statements.clear()
     assert counts[0] == counts[1]
 
 
-async def test_numbers_are_over_all_bots_that_are_there(env: BotEnvironment):
+async def test_totals_exclude_deleted_bots(env: BotEnvironment):
     for name in ("one", "two", "three", "four"):
         await env.bots.create(ME, NewBot(name=name), by="Ada")
     await env.bots.change(ME, "two", BotChange(status=BotStatus.DISABLED), by="Ada")

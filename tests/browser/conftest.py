@@ -1,4 +1,4 @@
-"""A real Chromium, signed in to a real server. A page that throws or breaks its security policy fails its test."""
+"""A real Chromium, signed in to a real server. A JavaScript error or CSP violation fails the test."""
 
 import re
 import shutil
@@ -23,8 +23,8 @@ from tests.support.server import Server
 
 ColorScheme = Literal["light", "dark"]
 
-PROGRAMS = (
-    "chromium-headless-shell",  # half the processor time of the others
+BROWSER_NAMES = (
+    "chromium-headless-shell",  # uses half the CPU time of the others
     "chromium",
     "chromium-browser",
     "google-chrome",
@@ -39,8 +39,8 @@ OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE_MS = 60_000
-"""Machines that run tests are busy; a page that is right is right at once all the same."""
+TIMEOUT_MS = 60_000
+"""Long, because test machines may be busy; correct pages do not need it."""
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=375, height=812)
 PAGES = {
@@ -61,30 +61,30 @@ PAGES = {
     "/settings/about": "Server",
     "/no/such/page": "Not found",
 }
-"""Every page, and the heading that comes with its content."""
+"""Every page with the heading of its content."""
 
 
 @contextmanager
 def open_browser() -> Iterator[Browser]:
-    """The machine's own Chromium if it has one, else the one Playwright brought."""
-    found = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
-    expect.set_options(timeout=PATIENCE_MS)
+    """Open the installed Chromium if there is one, otherwise the one from Playwright."""
+    executable = next((path for name in BROWSER_NAMES if (path := shutil.which(name))), None)
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=OPTIONS)
+        browser = playwright.chromium.launch(executable_path=executable, args=OPTIONS)
         yield browser
         browser.close()
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Ended with the last browser test: while it lives, Playwright's own event loop runs in this thread."""
-    with open_browser() as opened:
-        yield opened
+    """A browser for the whole package: while it is open, Playwright's event loop runs in this thread."""
+    with open_browser() as browser_instance:
+        yield browser_instance
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Somebody at a browser, for one server."""
+    """A browser page with the server it shows."""
 
     page: Page
     server: Server
@@ -96,57 +96,57 @@ class Visitor:
     def open(self, path: str) -> None:
         self.page.goto(self.server.url + path)
 
-    def open_all_of(self, path: str) -> None:
-        """Open one of PAGES and wait until nothing of it is missing."""
+    def open_and_wait(self, path: str) -> None:
+        """Open one of PAGES and wait until it is complete."""
         self.open(path)
         main = self.page.get_by_role("main")
         expect(main.get_by_role("heading", name=PAGES[path], exact=True)).to_be_visible()
         expect(self.page.get_by_role("status", name=re.compile("^Loading"))).to_have_count(0)
         expect(self.page.get_by_text("Live", exact=True)).to_be_attached()
-        at_rest(self.page)
+        wait_until_idle(self.page)
 
     def press(self, keys: str) -> None:
-        """Type, once the page is at rest: it binds its keys a moment after it is drawn."""
-        at_rest(self.page)
+        """Press keys once the page is idle: it binds its keys shortly after rendering."""
+        wait_until_idle(self.page)
         self.page.keyboard.press(keys)
 
 
-def at_rest(page: Page) -> None:
-    """The page has done all it had to do: drawn what it knows, bound its keys, ended what moves."""
-    page.evaluate(f"() => new Promise(done => {IDLE})")
-    page.evaluate(f"() => Promise.race([({MOVING})(), {LATEST}]).then(() => null)")
+def wait_until_idle(page: Page) -> None:
+    """Wait until the page has rendered, bound its keys and finished its animations."""
+    page.evaluate(f"() => new Promise(done => {NEXT_IDLE})")
+    page.evaluate(f"() => Promise.race([({ANIMATIONS_FINISHED})(), {ANIMATION_TIMEOUT}]).then(() => null)")
 
 
-IDLE = "requestAnimationFrame(() => requestIdleCallback(() => done(), { timeout: 5000 }))"
-"""In a new frame: without one, a page that has nothing to draw may never count as idle."""
-LATEST = "new Promise(done => setTimeout(done, 5000))"
-"""What moves for longer is not on its way to rest: a browser that is too busy to draw may leave it as it is."""
-MOVING = """() => Promise.allSettled(document.getAnimations().filter(
+NEXT_IDLE = "requestAnimationFrame(() => requestIdleCallback(() => done(), { timeout: 5000 }))"
+"""Requests a frame, because a page with nothing to render may never become idle."""
+ANIMATION_TIMEOUT = "new Promise(done => setTimeout(done, 5000))"
+"""Animations that take longer are ignored: a busy browser may not finish them."""
+ANIMATIONS_FINISHED = """() => Promise.allSettled(document.getAnimations().filter(
     one => one.playState === "running" && one.effect.getComputedTiming().iterations !== Infinity
 ).map(one => one.finished))"""
 
 
-class Ear:
-    """Hears what the server says on the page's WebSocket."""
+class WebSocketMonitor:
+    """Watch the WebSocket of a page."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._lines: list[WebSocket] = []
+        self._sockets: list[WebSocket] = []
         self._is_subscribed = False
-        page.on("websocket", self._follow)
+        page.on("websocket", self._on_socket)
 
     def wait_for_subscription(self) -> None:
-        """From here on, whatever happens on the server is told to the page."""
-        if not self._lines:
-            self._page.wait_for_event("websocket", timeout=PATIENCE_MS)
+        """Wait until the page receives events from the server."""
+        if not self._sockets:
+            self._page.wait_for_event("websocket", timeout=TIMEOUT_MS)
         while not self._is_subscribed:
-            self._lines[-1].wait_for_event("framereceived", timeout=PATIENCE_MS)
+            self._sockets[-1].wait_for_event("framereceived", timeout=TIMEOUT_MS)
 
-    def _follow(self, line: WebSocket) -> None:
-        self._lines.append(line)
-        line.on("framereceived", self._hear)
+    def _on_socket(self, socket: WebSocket) -> None:
+        self._sockets.append(socket)
+        socket.on("framereceived", self._on_frame)
 
-    def _hear(self, frame: str | bytes) -> None:
+    def _on_frame(self, frame: str | bytes) -> None:
         self._is_subscribed = self._is_subscribed or '"subscribed"' in str(frame)
 
 
@@ -156,9 +156,9 @@ def new_link(server: Server) -> str:
 
 @pytest.fixture(scope="module")
 def session(browser: Browser, server: Server) -> StorageState:
-    """The cookies of one signed-in session, shared by a file: signing in is limited to a few times a minute."""
+    """The cookies of a signed-in session, shared by a test file because logins are rate-limited."""
     context = browser.new_context()
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     Visitor(context.new_page(), server).sign_in()
     cookies = context.storage_state()
     context.close()
@@ -167,8 +167,8 @@ def session(browser: Browser, server: Server) -> StorageState:
 
 @pytest.fixture
 def visit(browser: Browser, server: Server, session: StorageState) -> Iterator[Callable[..., Visitor]]:
-    """Opens Home, each time in a browser of its own: `visit(viewport=PHONE)`, `visit(is_signed_in=False)`."""
-    defects: list[str] = []
+    """Open Home in a new browser context: `visit(viewport=PHONE)`, `visit(is_signed_in=False)`."""
+    errors: list[str] = []
     contexts: list[BrowserContext] = []
 
     def open_page(
@@ -176,22 +176,22 @@ def visit(browser: Browser, server: Server, session: StorageState) -> Iterator[C
     ) -> Visitor:
         cookies = session if is_signed_in else None
         context = browser.new_context(viewport=viewport, color_scheme=scheme, storage_state=cookies)
-        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_timeout(TIMEOUT_MS)
         contexts.append(context)
         page = context.new_page()
-        page.on("pageerror", lambda error: defects.append(str(error)))
-        page.on("console", lambda message: defects.extend(violations(message)))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.extend(violations(message)))
         visitor = Visitor(page, server)
         if is_signed_in:
-            ear = Ear(page)
-            visitor.open_all_of("/")
-            ear.wait_for_subscription()
+            monitor = WebSocketMonitor(page)
+            visitor.open_and_wait("/")
+            monitor.wait_for_subscription()
         return visitor
 
     yield open_page
     for context in contexts:
         context.close()
-    assert defects == []
+    assert errors == []
 
 
 def violations(message: ConsoleMessage) -> list[str]:

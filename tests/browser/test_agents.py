@@ -1,4 +1,4 @@
-"""An agent is given a task, watched, told something, paid for and stopped, all in a browser."""
+"""Agents in the browser: start, transcript, messages, budget and cancel."""
 
 import asyncio
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from tests.browser.conftest import Visitor, at_rest
+from tests.browser.conftest import Visitor, wait_until_idle
 from tests.support.agent_server import AgentServer, open_agent_server
 from tests.support.server import Server
 
@@ -28,22 +28,22 @@ Visit = Callable[..., Visitor]
 WAITING_TEST = """import pathlib, time, unittest
 
 class Waiting(unittest.TestCase):
-    def test_until_told(self):
+    def test_until_released(self):
         while not pathlib.Path("go").exists():
             time.sleep(0.02)
 """
-LOOK: dict[str, Any] = {"list_directory": {"path": "."}}
+LIST_DIRECTORY: dict[str, Any] = {"list_directory": {"path": "."}}
 SCENES: dict[str, Any] = {
     "fixing": {
         "match": {"opening": "Repair the basket"},
         "turns": [
             {
-                "thinking": "First I look.",
-                "text": "I look at `basket.py`.",
+                "thinking": "I read the file first.",
+                "text": "I read `basket.py`.",
                 "tools": [{"read_file": {"path": "basket.py"}}, {"read_file": {"path": "missing.py"}}],
             },
             {
-                "text": "Now I write it.",
+                "text": "Now I change it.",
                 "tools": [{"write_file": {"path": "basket.py", "content": "TOTAL = 2\n"}}],
             },
             {"text": "The basket is repaired."},
@@ -54,39 +54,41 @@ SCENES: dict[str, Any] = {
         "turns": [{"text": " ".join(f"{number} sheep." for number in range(400)), "delay_s": 0.5}],
     },
     "waiting": {
-        "match": {"opening": "Wait for me"},
+        "match": {"opening": "Wait for the file"},
         "turns": [
             {"text": "I wait.", "tools": [{"run_tests": {"command": "python3 -m unittest waiting"}}]},
-            {"text": "I have waited."},
+            {"text": "The file exists."},
         ],
     },
     "long": {
         "match": {"opening": "Take long"},
-        "turns": [{"text": "On and on.", "tools": [LOOK], "repeat": 30}, {"text": "At last."}],
+        "turns": [{"text": "Next turn.", "tools": [LIST_DIRECTORY], "repeat": 30}, {"text": "Finished."}],
     },
 }
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Takes commands however weak the sandbox of this machine is."""
-    running = Server(tmp_path_factory.mktemp("server"), FORGE_SANDBOX_REQUIRED="none")
-    running.start()
-    yield running
-    running.stop()
+    """A server that runs commands even without a sandbox."""
+    test_server = Server(tmp_path_factory.mktemp("server"), FORGE_SANDBOX_REQUIRED="none")
+    test_server.start()
+    yield test_server
+    test_server.stop()
 
 
 @pytest.fixture(scope="module")
 def agent_server(server: Server) -> Iterator[AgentServer]:
-    with open_agent_server(server, SCENES, basket__py="TOTAL = 1\n", waiting__py=WAITING_TEST) as opened:
-        yield opened
+    with open_agent_server(
+        server, SCENES, basket__py="TOTAL = 1\n", waiting__py=WAITING_TEST
+    ) as running_agent_server:
+        yield running_agent_server
 
 
 def transcript(page: Page) -> Locator:
     return page.get_by_role("log", name="Transcript")
 
 
-def test_a_task_is_given_in_a_workspace_and_watched_to_its_end(visit: Visit, agent_server: AgentServer):
+def test_agent_is_started_in_a_workspace_and_shown_until_it_ends(visit: Visit, agent_server: AgentServer):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/workspaces/{agent_server.workspace_id}")
@@ -94,39 +96,39 @@ def test_a_task_is_given_in_a_workspace_and_watched_to_its_end(visit: Visit, age
     page.get_by_label("Task").fill("Repair the basket.")
     page.get_by_role("dialog").get_by_role("button", name="Start").click()
 
-    told = transcript(page)
-    expect(told).to_contain_text("The basket is repaired.")
-    expect(told.get_by_role("region", name="End")).to_contain_text("done")
-    expect(told.get_by_role("region", name="End")).to_contain_text("3 turns · 3 tool calls")
-    expect(told.get_by_role("button", name=re.compile("failed.*missing.py"))).to_be_visible()
+    log = transcript(page)
+    expect(log).to_contain_text("The basket is repaired.")
+    expect(log.get_by_role("region", name="End")).to_contain_text("done")
+    expect(log.get_by_role("region", name="End")).to_contain_text("3 turns · 3 tool calls")
+    expect(log.get_by_role("button", name=re.compile("failed.*missing.py"))).to_be_visible()
     expect(page.get_by_label("Message the agent")).to_have_count(0)
-    changed = page.get_by_role("region", name="Changed files").get_by_role("link", name="basket.py")
-    changed.click()
+    changed_file = page.get_by_role("region", name="Changed files").get_by_role("link", name="basket.py")
+    changed_file.click()
     expect(page.get_by_role("region", name="basket.py")).to_contain_text("TOTAL = 2")
 
 
-def test_a_call_unfolds_and_a_reload_shows_the_same(visit: Visit, agent_server: AgentServer):
+def test_tool_call_expands_and_transcript_survives_a_reload(visit: Visit, agent_server: AgentServer):
     run_id = agent_server.start("Repair the basket, please.")
     agent_server.finish(run_id)
     visitor = visit()
     page = visitor.page
     visitor.open(f"/runs/{run_id}")
-    told = transcript(page)
-    expect(told).to_contain_text("The basket is repaired.")
-    expect(told.locator("code").first).to_have_text("basket.py")  # what formats it is loaded on its own
-    at_rest(page)
-    seen = told.inner_text()
-    told.get_by_role("button", name="write_file").click()
-    expect(told.get_by_role("region", name="Input")).to_contain_text("TOTAL = 2")
-    told.get_by_role("button", name="Thought").click()
-    expect(told.get_by_text("First I look.").last).to_be_visible()
+    log = transcript(page)
+    expect(log).to_contain_text("The basket is repaired.")
+    expect(log.locator("code").first).to_have_text("basket.py")  # the Markdown renderer is loaded lazily
+    wait_until_idle(page)
+    text_before_reload = log.inner_text()
+    log.get_by_role("button", name="write_file").click()
+    expect(log.get_by_role("region", name="Input")).to_contain_text("TOTAL = 2")
+    log.get_by_role("button", name="Thought").click()
+    expect(log.get_by_text("I read the file first.").last).to_be_visible()
     page.reload()
-    expect(told).to_have_text(seen, use_inner_text=True)
+    expect(log).to_have_text(text_before_reload, use_inner_text=True)
     page.get_by_text("Log", exact=True).click()
     expect(page.get_by_role("log", name="Run log")).to_contain_text("Ended, done")
 
 
-def test_words_appear_while_they_are_written(visit: Visit, agent_server: AgentServer):
+def test_answer_is_streamed_and_removed_on_cancel(visit: Visit, agent_server: AgentServer):
     visitor = visit()
     page = visitor.page
     run_id = agent_server.start("Count sheep.")
@@ -139,26 +141,26 @@ def test_words_appear_while_they_are_written(visit: Visit, agent_server: AgentSe
     expect(page.get_by_text("Writing")).to_have_count(0)
 
 
-def test_what_a_person_says_is_heard_before_the_next_turn(visit: Visit, agent_server: AgentServer):
+def test_message_is_delivered_before_the_next_turn(visit: Visit, agent_server: AgentServer):
     (agent_server.files / "go").unlink(missing_ok=True)
     visitor = visit()
     page = visitor.page
-    visitor.open(f"/runs/{agent_server.start('Wait for me.')}")
+    visitor.open(f"/runs/{agent_server.start('Wait for the file.')}")
     expect(page.get_by_text("Running python3 -m unittest waiting")).to_be_visible()
     page.get_by_label("Message the agent").fill("I am on my way.")
     page.keyboard.press("Control+Enter")
-    note = page.get_by_text("will be heard before the next turn")
-    expect(note).to_be_visible()
+    hint = page.get_by_text("delivered before the next turn")
+    expect(hint).to_be_visible()
     expect(page.get_by_label("Message the agent")).to_have_value("")
 
     (agent_server.files / "go").touch()
-    expect(transcript(page)).to_contain_text("I have waited.")
-    expect(note).to_have_count(0)
+    expect(transcript(page)).to_contain_text("The file exists.")
+    expect(hint).to_have_count(0)
     expect(transcript(page).get_by_text("I am on my way.")).to_have_count(1)
     expect(transcript(page).get_by_role("button", name=re.compile("done.*run_tests"))).to_be_visible()
 
 
-def test_an_agent_without_money_asks_for_more(visit: Visit, agent_server: AgentServer):
+def test_exhausted_budget_opens_a_gate(visit: Visit, agent_server: AgentServer):
     agent_server.server.call("PUT", "/api/v1/models/budgets/run", {"limit_usd": 0.01})
     visitor = visit()
     page = visitor.page
@@ -172,60 +174,58 @@ def test_an_agent_without_money_asks_for_more(visit: Visit, agent_server: AgentS
     agent_server.server.call("PUT", "/api/v1/models/budgets/run", {"limit_usd": 20})
 
 
-def test_the_transcript_follows_until_the_reader_scrolls_and_again_on_end(
-    visit: Visit, agent_server: AgentServer
-):
+def test_transcript_follows_until_scrolled_and_resumes_on_end(visit: Visit, agent_server: AgentServer):
     run_id = agent_server.start("Take long.")
     visitor = visit()
     page = visitor.page
     visitor.open(f"/runs/{run_id}")
-    told = transcript(page)
-    expect(told).to_contain_text("At last.")
-    expect(told.get_by_role("region", name="End")).to_be_in_viewport()
-    told.hover()
+    log = transcript(page)
+    expect(log).to_contain_text("Finished.")
+    expect(log.get_by_role("region", name="End")).to_be_in_viewport()
+    log.hover()
     page.mouse.wheel(0, -600)
     latest = page.get_by_role("button", name="Jump to latest")
     expect(latest).to_be_visible()
     visitor.press("End")
     expect(latest).to_have_count(0)
-    expect(told.get_by_role("region", name="End")).to_be_in_viewport()
+    expect(log.get_by_role("region", name="End")).to_be_in_viewport()
 
 
-def test_five_thousand_events_are_a_few_in_the_page(visit: Visit, agent_server: AgentServer):
+def test_long_transcript_renders_only_visible_turns(visit: Visit, agent_server: AgentServer):
     run_id = agent_server.start("Repair the basket again.")
     agent_server.finish(run_id)
-    story = long_story(turns=1250)
-    assert len(story) == 5000
-    with ThreadPoolExecutor() as beside_the_browser:
-        beside_the_browser.submit(asyncio.run, append(agent_server.server, f"run:{run_id}", story)).result()
+    events = many_events(turns=1250)
+    assert len(events) == 5000
+    with ThreadPoolExecutor() as executor:
+        executor.submit(asyncio.run, append(agent_server.server, f"run:{run_id}", events)).result()
     visitor = visit()
     page = visitor.page
     visitor.open(f"/runs/{run_id}")
-    told = transcript(page)
-    expect(told.get_by_role("article", name="Turn 1250")).to_be_in_viewport()
-    assert told.get_by_role("article").count() < 60
-    told.hover()
+    log = transcript(page)
+    expect(log.get_by_role("article", name="Turn 1250")).to_be_in_viewport()
+    assert log.get_by_role("article").count() < 60
+    log.hover()
     page.mouse.wheel(0, -100_000)
-    expect(told.get_by_role("article", name="Turn 1250")).to_have_count(0)
-    assert told.get_by_role("article").count() < 60
+    expect(log.get_by_role("article", name="Turn 1250")).to_have_count(0)
+    assert log.get_by_role("article").count() < 60
 
 
-async def append(server: Server, stream: str, story: list[EventData]) -> None:
+async def append(server: Server, stream: str, events: list[EventData]) -> None:
     store = Store(f"sqlite:///{server.data_dir / 'forge.db'}")
     try:
         async with store.begin() as tx:
-            await EventLog(store, Metrics(version="test")).append(tx, stream, *story)
+            await EventLog(store, Metrics(version="test")).append(tx, stream, *events)
     finally:
         await store.close()
 
 
-def long_story(*, turns: int) -> list[EventData]:
-    """Four events a turn: the model's step, its answer, the step's end, and what a tool gave."""
-    return [fact for turn in range(1, turns + 1) for fact in told_of(turn)]
+def many_events(*, turns: int) -> list[EventData]:
+    """Return four events per turn: start of the step, answer, end of the step, tool result."""
+    return [event for turn in range(1, turns + 1) for event in turn_events(turn)]
 
 
-def told_of(turn: int) -> list[EventData]:
-    asked = AgentToolAsked(id=f"call{turn}", name="read_file", input={"path": f"file{turn}.py"})
+def turn_events(turn: int) -> list[EventData]:
+    tool_call = AgentToolAsked(id=f"call{turn}", name="read_file", input={"path": f"file{turn}.py"})
     step, name = 100 + turn, f"model {turn}"
     return [
         StepStarted(step=step, name=name, attempt=1),
@@ -234,7 +234,7 @@ def told_of(turn: int) -> list[EventData]:
             model="scripted:coder",
             text="Some words, " * (turn % 40),
             thinking="",
-            tools=[asked],
+            tools=[tool_call],
             stop=StopReason.TOOLS,
             usage=Usage(input=10, output=5),
             cost_micros=10,
@@ -243,8 +243,8 @@ def told_of(turn: int) -> list[EventData]:
         StepFinished(step=step, name=name, attempt=1, outcome="ok", duration_ms=9),
         AgentToolUsed(
             turn=turn,
-            call_id=asked.id,
-            name=asked.name,
+            call_id=tool_call.id,
+            name=tool_call.name,
             is_error=False,
             summary="12 lines",
             text="x = 1\n" * 12,

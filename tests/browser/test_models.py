@@ -1,4 +1,4 @@
-"""Choosing models in the browser, up to a real call of the scripted model server."""
+"""Models, providers, prices and budgets in the browser, with calls of the scripted model server."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,19 +15,19 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture(scope="module")
 def scripted() -> Iterator[ModelServer]:
-    with open_models({"keys": [KEY]}) as running:
-        yield running
+    with open_models({"keys": [KEY]}) as scripted_server:
+        yield scripted_server
 
 
-def item(page: Page, listed: str, name: str):
-    return page.get_by_role("list", name=listed).get_by_role("listitem", name=name, exact=True)
+def item(page: Page, list_name: str, name: str):
+    return page.get_by_role("list", name=list_name).get_by_role("listitem", name=name, exact=True)
 
 
 def add_provider(page: Page, name: str, url: str, secret: str) -> None:
     page.get_by_role("button", name="Add a provider").click()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("radio", name=re.compile("Anthropic")).check(force=True)
-    page.get_by_label("Address", exact=True).fill(url)
+    page.get_by_label("Base URL", exact=True).fill(url)
     page.get_by_label("Secret that holds the key", exact=True).fill(secret)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -40,16 +40,16 @@ def set_key(page: Page, provider: str, key: str) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer):
+def test_provider_key_price_and_model_can_be_configured(visit: Visit, scripted: ModelServer):
     page = visit().page
     page.goto(page.url + "settings/models")
-    first_steps = page.get_by_role("region", name="No model is configured")
-    expect(first_steps).to_contain_text("forge models serve")
+    onboarding = page.get_by_role("region", name="No model is configured")
+    expect(onboarding).to_contain_text("forge models serve")
 
     add_provider(page, "demo", scripted.url, "DEMO_KEY")
     demo = item(page, "Providers", "demo")
     expect(demo).to_contain_text("no key")
-    set_key(page, "demo", "sk-not-the-right-one")
+    set_key(page, "demo", "sk-wrong-key")
     expect(demo).to_contain_text("key set")
 
     page.get_by_role("button", name="Change utility").click()
@@ -64,7 +64,7 @@ def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(item(page, "Roles", "utility")).to_contain_text("$3 in, $15 out")
-    expect(first_steps).to_have_count(0)
+    expect(onboarding).to_have_count(0)
 
     page.get_by_role("button", name="Test utility").click()
     expect(page.get_by_role("alert")).to_contain_text("rejected the API key")
@@ -84,7 +84,7 @@ def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer
     assert KEY not in page.content()
 
 
-def test_a_budget_is_changed_and_a_price_comes_and_goes(visit: Visit):
+def test_budget_can_be_changed_and_price_added_and_removed(visit: Visit):
     page = visit(viewport=PHONE).page
     page.goto(page.url + "settings/models")
     page.get_by_role("button", name="Change your daily limit").click()
@@ -93,17 +93,17 @@ def test_a_budget_is_changed_and_a_price_comes_and_goes(visit: Visit):
     expect(page.get_by_text("of $7.50")).to_be_visible()
 
     page.get_by_role("button", name="Set a price").click()
-    page.get_by_label("Model", exact=True).fill("openai:house-model")
+    page.get_by_label("Model", exact=True).fill("openai:own-model")
     page.get_by_label("Input", exact=True).fill("0.5")
     page.get_by_label("Output", exact=True).fill("2")
     page.get_by_role("button", name="Save").click()
-    price = item(page, "Your prices", "openai:house-model")
+    price = item(page, "Your prices", "openai:own-model")
     expect(price).to_contain_text("$0.5 in, $2 out, $0.5 cache read")
     price.get_by_role("button", name="Remove").click()
     expect(price).to_have_count(0)
 
 
-def test_a_chain_keeps_its_order_and_goes_back_to_the_default(visit: Visit):
+def test_model_chain_can_be_reordered_and_reset(visit: Visit):
     page = visit().page
     page.goto(page.url + "settings/models")
     page.get_by_role("button", name="Change auditor").click()

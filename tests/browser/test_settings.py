@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 Visit = Callable[..., Visitor]
 
 
-def test_a_key_is_shown_once_works_and_is_revoked_by_typing_its_name(visit: Visit):
+def test_key_is_shown_once_and_revoked_after_confirmation(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.open("/settings/keys")
@@ -36,7 +36,7 @@ def test_a_key_is_shown_once_works_and_is_revoked_by_typing_its_name(visit: Visi
         assert client.get("/api/v1/me").status_code == 401
 
 
-def test_a_secret_is_added_replaced_and_removed(visit: Visit):
+def test_secret_can_be_added_replaced_and_removed(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.open("/settings/secrets")
@@ -60,7 +60,7 @@ def test_a_secret_is_added_replaced_and_removed(visit: Visit):
     expect(row).to_have_count(0)
 
 
-def test_a_name_that_is_refused_says_why_at_its_field(visit: Visit):
+def test_invalid_secret_name_is_marked(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.open("/settings/secrets")
@@ -71,7 +71,7 @@ def test_a_name_that_is_refused_says_why_at_its_field(visit: Visit):
     expect(page.get_by_role("dialog").get_by_label("Name")).to_have_attribute("aria-invalid", "true")
 
 
-def test_the_account_can_be_renamed(visit: Visit):
+def test_account_can_be_renamed(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.open("/settings")
@@ -80,7 +80,7 @@ def test_the_account_can_be_renamed(visit: Visit):
     expect(page.get_by_role("navigation", name="Main")).to_contain_text("Robin")
 
 
-def test_about_says_what_runs_here(visit: Visit):
+def test_about_page_shows_database_and_workers(visit: Visit):
     visitor = visit()
     visitor.open("/settings/about")
     expect(visitor.page.get_by_role("region", name="Server")).to_contain_text("SQLite")

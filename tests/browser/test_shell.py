@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import PAGES, PHONE, Visitor, at_rest
+from tests.browser.conftest import PAGES, PHONE, Visitor, wait_until_idle
 
 from forge import __version__
 
@@ -12,28 +12,28 @@ pytestmark = pytest.mark.browser
 Visit = Callable[..., Visitor]
 
 
-def heading(page: Page, name: str) -> None:
+def expect_heading(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
 
 
 def open_runs(visitor: Visitor) -> None:
-    """With one in it: an empty list has nothing to filter."""
+    """Open the run list with one run: an empty list has no filter."""
     visitor.server.call("POST", "/api/v1/runs", {"kind": "self_test", "input": {}})
     visitor.open("/runs")
-    heading(visitor.page, "Runs")
+    expect_heading(visitor.page, "Runs")
 
 
-def test_the_sidebar_has_the_areas_that_exist_and_the_version(visit: Visit):
+def test_sidebar_lists_areas_and_version(visit: Visit):
     sidebar = visit().page.get_by_role("navigation", name="Main")
     areas = sidebar.get_by_role("list").get_by_role("link")
     names = ["Home", "Forge", "Bots", "Skills", "Workflows", "Runs", "Workspaces", "Audits", "Settings"]
     expect(areas).to_have_count(len(names))
-    for place, name in enumerate(names):
-        expect(areas.nth(place)).to_have_accessible_name(name)
+    for index, name in enumerate(names):
+        expect(areas.nth(index)).to_have_accessible_name(name)
     expect(sidebar).to_contain_text(f"v{__version__}")
 
 
-def test_every_area_is_two_keys_away(visit: Visit):
+def test_every_area_has_a_two_key_shortcut(visit: Visit):
     page = visit().page
     for keys, name in (
         ("gb", "Bots"),
@@ -44,14 +44,14 @@ def test_every_area_is_two_keys_away(visit: Visit):
         ("ga", "Audits"),
         ("g,", "Settings"),
         ("gh", "Home"),
-        ("gf", "Forge"),  # the last: its field takes the focus, and letters
+        ("gf", "Forge"),  # last, because its text field takes the focus
     ):
-        at_rest(page)
+        wait_until_idle(page)
         page.keyboard.type(keys)
-        heading(page, name)
+        expect_heading(page, name)
 
 
-def test_the_palette_finds_runs_and_goes(visit: Visit):
+def test_palette_opens_the_selected_page(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.press("Control+k")
@@ -62,7 +62,7 @@ def test_the_palette_finds_runs_and_goes(visit: Visit):
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_escape_closes_the_palette_and_gives_the_focus_back(visit: Visit):
+def test_escape_closes_the_palette_and_returns_focus(visit: Visit):
     page = visit().page
     opener = page.get_by_role("button", name=re.compile("Search or run"))
     opener.click()
@@ -71,7 +71,7 @@ def test_escape_closes_the_palette_and_gives_the_focus_back(visit: Visit):
     expect(opener).to_be_focused()
 
 
-def test_help_lists_the_keys_of_this_page(visit: Visit):
+def test_help_lists_shortcuts_of_the_page(visit: Visit):
     visitor = visit()
     open_runs(visitor)
     visitor.press("?")
@@ -80,7 +80,7 @@ def test_help_lists_the_keys_of_this_page(visit: Visit):
         expect(dialog.get_by_text(label, exact=True)).to_be_visible()
 
 
-def test_letters_typed_into_a_field_are_text(visit: Visit):
+def test_shortcuts_are_ignored_in_text_fields(visit: Visit):
     visitor = visit()
     open_runs(visitor)
     visitor.press("/")
@@ -88,10 +88,10 @@ def test_letters_typed_into_a_field_are_text(visit: Visit):
     expect(field).to_be_focused()
     visitor.page.keyboard.type("gh?j")
     expect(field).to_have_value("gh?j")
-    heading(visitor.page, "Runs")
+    expect_heading(visitor.page, "Runs")
 
 
-def test_the_chosen_theme_survives_a_reload(visit: Visit):
+def test_selected_theme_survives_a_reload(visit: Visit):
     page = visit(scheme="light").page
     body, background = page.locator("body"), "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(background)
@@ -102,37 +102,35 @@ def test_the_chosen_theme_survives_a_reload(visit: Visit):
     expect(body).to_have_css("background-color", dark)
 
 
-def test_an_unknown_address_says_so_inside_the_shell(visit: Visit):
+def test_unknown_path_shows_not_found_page(visit: Visit):
     visitor = visit()
     visitor.open("/no/such/page")
-    heading(visitor.page, "Not found")
+    expect_heading(visitor.page, "Not found")
     visitor.page.get_by_role("main").get_by_role("link", name="Go home").click()
-    heading(visitor.page, "Home")
+    expect_heading(visitor.page, "Home")
 
 
 @pytest.mark.parametrize(
-    ("path", "all_of_them"),
+    ("path", "list_name"),
     [
-        ("/bots/nobody", "Bots"),
-        ("/skills/nothing", "Skills"),
-        ("/workflows/nothing", "Workflows"),
+        ("/bots/missing", "Bots"),
+        ("/skills/missing", "Skills"),
+        ("/workflows/missing", "Workflows"),
         ("/workflows/runs/00000000-0000-0000-0000-000000000000", "Workflows"),
         ("/runs/00000000-0000-0000-0000-000000000000", "Runs"),
         ("/workspaces/00000000-0000-0000-0000-000000000000", "Workspaces"),
     ],
 )
-def test_what_does_not_exist_is_an_error_with_details_to_copy_and_a_way_to_all_of_its_kind(
-    visit: Visit, path: str, all_of_them: str
-):
+def test_missing_object_shows_error_details_and_a_link_to_the_list(visit: Visit, path: str, list_name: str):
     visitor = visit(viewport=PHONE)
     visitor.open(path)
-    heading(visitor.page, "Not found")
+    expect_heading(visitor.page, "Not found")
     expect(visitor.page.get_by_role("button", name="Copy details")).to_be_visible()
-    visitor.page.get_by_role("link", name=f"All {all_of_them.lower()}").click()
-    heading(visitor.page, all_of_them)
+    visitor.page.get_by_role("link", name=f"All {list_name.lower()}").click()
+    expect_heading(visitor.page, list_name)
 
 
-def test_a_list_with_nothing_in_it_keeps_its_filters(visit: Visit):
+def test_empty_list_keeps_its_filters(visit: Visit):
     visitor = visit()
     visitor.open("/bots")
     expect(visitor.page.get_by_text("No bots yet")).to_be_visible()
@@ -140,16 +138,16 @@ def test_a_list_with_nothing_in_it_keeps_its_filters(visit: Visit):
     expect(visitor.page.get_by_text("No bots have this status.")).to_be_visible()
 
 
-def test_on_a_phone_the_menu_is_a_drawer(visit: Visit):
+def test_phone_menu_is_a_drawer(visit: Visit):
     page = visit(viewport=PHONE).page
     expect(page.get_by_role("navigation", name="Main")).to_be_hidden()
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("dialog").get_by_role("link", name="Runs").click()
-    heading(page, "Runs")
+    expect_heading(page, "Runs")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_on_a_phone_that_lies_on_its_side_the_menu_can_be_scrolled(visit: Visit):
+def test_menu_scrolls_on_a_phone_in_landscape(visit: Visit):
     page = visit(viewport={"width": 667, "height": 375}).page
     page.get_by_role("button", name="Menu").click()
     settings = page.get_by_role("dialog").get_by_role("link", name="Settings", exact=True)
@@ -158,16 +156,16 @@ def test_on_a_phone_that_lies_on_its_side_the_menu_can_be_scrolled(visit: Visit)
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_nothing_is_wider_than_a_phone(visit: Visit, path: str):
+def test_page_does_not_scroll_horizontally_on_a_phone(visit: Visit, path: str):
     visitor = visit(viewport=PHONE)
-    visitor.open_all_of(path)
+    visitor.open_and_wait(path)
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-def test_the_first_thing_to_tab_to_skips_the_sidebar(visit: Visit):
+def test_first_tab_stop_skips_the_sidebar(visit: Visit):
     visitor = visit()
     visitor.open("/settings")
-    heading(visitor.page, "Settings")
+    expect_heading(visitor.page, "Settings")
     visitor.press("Tab")
     expect(visitor.page.get_by_role("link", name="Skip to content")).to_be_focused()
     visitor.page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""The editor of workflows: drawn, linked, undone, saved, with the comments of the YAML kept."""
+"""The workflow editor: edges, undo, keyboard, and preservation of YAML comments."""
 
 from collections.abc import Callable, Iterator
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 Visit = Callable[..., Visitor]
 
 SOURCE = """\
-# Mine, and to be kept.
+# A comment to preserve.
 name: drawn
 steps:
   - id: first
@@ -32,24 +32,24 @@ steps:
 
 
 @pytest.fixture
-def opened(visit: Visit, server: Server) -> Iterator[Callable[..., Page]]:
-    made = server.call("POST", "/api/v1/workflows", {"source": SOURCE})["id"]
+def open_editor(visit: Visit, server: Server) -> Iterator[Callable[..., Page]]:
+    workflow_id = server.call("POST", "/api/v1/workflows", {"source": SOURCE})["id"]
 
-    def open_editor(**look: ColorScheme | ViewportSize) -> Page:
-        visitor = visit(**look)
+    def open_editor(**options: ColorScheme | ViewportSize) -> Page:
+        visitor = visit(**options)
         visitor.open("/workflows/drawn/edit")
-        expect(box(visitor.page, "first")).to_be_visible()
+        expect(node(visitor.page, "first")).to_be_visible()
         return visitor.page
 
     yield open_editor
-    server.call("DELETE", f"/api/v1/workflows/{made}")
+    server.call("DELETE", f"/api/v1/workflows/{workflow_id}")
 
 
-def box(page: Page, step: str) -> Locator:
+def node(page: Page, step: str) -> Locator:
     return page.locator(f'.react-flow__node[data-id="{step}"]')
 
 
-def links(page: Page) -> Locator:
+def edges(page: Page) -> Locator:
     return page.locator(".react-flow__edge")
 
 
@@ -61,43 +61,43 @@ def drag(page: Page, start: Locator, end: Locator) -> None:
     page.mouse.up()
 
 
-def test_a_link_is_drawn_undone_and_saved_with_the_comments_of_the_yaml(
-    opened: Callable[..., Page], server: Server
+def test_added_edge_is_undone_redone_and_saved_with_yaml_comments(
+    open_editor: Callable[..., Page], server: Server
 ):
-    page = opened()
-    expect(links(page)).to_have_count(1)
+    page = open_editor()
+    expect(edges(page)).to_have_count(1)
     drag(
         page,
-        box(page, "each").locator('[data-handleid="after"]'),
-        box(page, "last").locator('[data-handleid="in"]'),
+        node(page, "each").locator('[data-handleid="after"]'),
+        node(page, "last").locator('[data-handleid="in"]'),
     )
-    expect(links(page)).to_have_count(2)
+    expect(edges(page)).to_have_count(2)
     page.keyboard.press("Control+z")
-    expect(links(page)).to_have_count(1)
+    expect(edges(page)).to_have_count(1)
     page.keyboard.press("Control+Shift+z")
-    expect(links(page)).to_have_count(2)
+    expect(edges(page)).to_have_count(2)
     page.keyboard.press("Control+s")
     expect(page.get_by_text("Saved drawn as version 2.")).to_be_visible()
     saved = server.call("GET", "/api/v1/workflows/drawn")
     assert saved["definition"]["steps"][-1]["depends_on"] == ["each"]
-    assert saved["source"].startswith("# Mine, and to be kept.\n")
+    assert saved["source"].startswith("# A comment to preserve.\n")
     assert "- id: inner  # for each of them" in saved["source"]
 
 
-def test_everything_by_keyboard(opened: Callable[..., Page]):
-    page = opened()
-    box(page, "first").focus()
+def test_steps_can_be_edited_by_keyboard(open_editor: Callable[..., Page]):
+    page = open_editor()
+    node(page, "first").focus()
     page.keyboard.press("ArrowDown")
-    expect(box(page, "each")).to_be_focused()
+    expect(node(page, "each")).to_be_focused()
     page.keyboard.press("ArrowDown")
-    expect(box(page, "inner")).to_be_focused()
+    expect(node(page, "inner")).to_be_focused()
     page.keyboard.press("Enter")
     panel = page.get_by_role("region", name="Step inner")
     expect(panel).to_be_focused()
     panel.get_by_label("Id").fill("body")
     page.keyboard.press("Enter")
-    expect(box(page, "body")).to_be_visible()
-    box(page, "body").focus()
+    expect(node(page, "body")).to_be_visible()
+    node(page, "body").focus()
     page.keyboard.press("Delete")
-    expect(box(page, "body")).to_have_count(0)
+    expect(node(page, "body")).to_have_count(0)
     expect(page.get_by_role("list", name="Problems")).to_contain_text("each")

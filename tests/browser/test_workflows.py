@@ -1,4 +1,4 @@
-"""Workflows: found in the list, started with a form, approved, looked at."""
+"""Workflows in the browser: list, start form, approval and run page."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Visit = Callable[..., Visitor]
 
 DIGEST = """\
 name: digest
-description: Squares numbers, and asks before it tells.
+description: Squares numbers, and asks for approval before it ends.
 inputs:
   topic: {type: string, required: true}
 triggers:
@@ -46,7 +46,7 @@ def start(server: Server, topic: str) -> str:
 
 
 @pytest.mark.usefixtures("digest")
-def test_a_workflow_is_started_with_a_form_and_goes_on_when_it_is_approved(visit: Visit):
+def test_workflow_is_started_with_a_form_and_approved(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.open("/workflows")
@@ -64,7 +64,7 @@ def test_a_workflow_is_started_with_a_form_and_goes_on_when_it_is_approved(visit
 
 
 @pytest.mark.usefixtures("digest")
-def test_whoever_knows_only_the_run_comes_to_its_canvas(visit: Visit):
+def test_run_page_redirects_to_the_workflow_run(visit: Visit):
     visitor = visit()
     run_id = start(visitor.server, "dogs")
     visitor.open(f"/runs/{run_id}")

@@ -1,4 +1,4 @@
-"""Workspaces: made, adopted, looked through, removed."""
+"""Workspaces in the browser: create, add, browse, search and remove."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,15 +12,15 @@ pytestmark = pytest.mark.browser
 Visit = Callable[..., Visitor]
 
 
-def fill(folder: Path) -> None:
+def write_sample_files(folder: Path) -> None:
     (folder / "src/deep").mkdir(parents=True)
     (folder / "README.md").write_text("# Basket\n\nIt adds up.\n")
     (folder / "src/deep/basket.py").write_text("def total():\n    return 41 + 1\n")
     (folder / "logo.bin").write_bytes(b"\0\1\2")
-    (folder / "large.txt").write_text("a line like all others\n" * 40_000)
+    (folder / "large.txt").write_text("one of many equal lines\n" * 40_000)
 
 
-def test_the_first_one_is_made_from_the_empty_page_and_opened(visit: Visit):
+def test_workspace_is_created_from_the_empty_page(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.open("/workspaces")
@@ -34,7 +34,7 @@ def test_the_first_one_is_made_from_the_empty_page_and_opened(visit: Visit):
     expect(page.get_by_role("list", name="Workspaces").get_by_role("link")).to_contain_text("basket")
 
 
-def test_a_name_that_cannot_be_is_explained(visit: Visit):
+def test_invalid_workspace_name_is_marked(visit: Visit):
     visitor = visit()
     page = visitor.page
     visitor.open("/workspaces?new=true")
@@ -43,12 +43,12 @@ def test_a_name_that_cannot_be_is_explained(visit: Visit):
     expect(page.get_by_label("Name")).to_have_attribute("aria-invalid", "true")
 
 
-def test_a_directory_that_exists_is_adopted_and_looked_through(visit: Visit, tmp_path: Path):
-    fill(tmp_path)
+def test_existing_directory_can_be_added_and_browsed(visit: Visit, tmp_path: Path):
+    write_sample_files(tmp_path)
     visitor = visit()
     page = visitor.page
     visitor.open("/workspaces?new=true")
-    page.get_by_label("Name").fill("adopted one")
+    page.get_by_label("Name").fill("existing")
     page.get_by_text("Existing directory").click()
     page.get_by_role("textbox", name="Directory").fill(str(tmp_path))
     page.get_by_role("button", name="Create", exact=True).click()
@@ -59,10 +59,10 @@ def test_a_directory_that_exists_is_adopted_and_looked_through(visit: Visit, tmp
     files.get_by_role("button", name="src").click()
     files.get_by_role("button", name="deep").click()
     files.get_by_role("link", name="basket.py").click()
-    shown = page.get_by_role("region", name="src/deep/basket.py")
-    expect(shown).to_contain_text("return 41 + 1")
+    preview = page.get_by_role("region", name="src/deep/basket.py")
+    expect(preview).to_contain_text("return 41 + 1")
     page.reload()
-    expect(shown).to_contain_text("return 41 + 1")
+    expect(preview).to_contain_text("return 41 + 1")
     expect(files.get_by_role("link", name="basket.py")).to_have_attribute("aria-current", "page")
     files.get_by_role("link", name="logo.bin").click()
     expect(page.get_by_text("This file is not text.")).to_be_visible()
@@ -70,33 +70,33 @@ def test_a_directory_that_exists_is_adopted_and_looked_through(visit: Visit, tmp
     expect(page.get_by_role("note")).to_contain_text("Only the first")
 
 
-def test_a_search_finds_lines_and_leads_to_them(visit: Visit):
+def test_search_result_opens_its_file(visit: Visit):
     visitor = visit()
     page = visitor.page
-    made = visitor.server.call("POST", "/api/v1/workspaces", {"name": "searched"})
-    fill(Path(made["path"]))
-    visitor.open(f"/workspaces/{made['id']}")
+    workspace = visitor.server.call("POST", "/api/v1/workspaces", {"name": "searched"})
+    write_sample_files(Path(workspace["path"]))
+    visitor.open(f"/workspaces/{workspace['id']}")
     expect(page.get_by_role("list", name="Files")).to_be_visible()
     visitor.press("/")
     expect(page.get_by_label("Search files")).to_be_focused()
     page.keyboard.type("def t.*l")
     page.keyboard.press("Enter")
-    found = page.get_by_role("region", name="Found")
-    expect(found).to_contain_text("1 line in 1 file")
-    found.get_by_role("link").click()
+    results = page.get_by_role("region", name="Found")
+    expect(results).to_contain_text("1 line in 1 file")
+    results.get_by_role("link").click()
     expect(page.get_by_role("region", name="src/deep/basket.py")).to_contain_text("def total")
     page.get_by_label("Search files").fill("zebra")
     page.keyboard.press("Enter")
-    expect(found).to_contain_text("No matches for “zebra”.")
+    expect(results).to_contain_text("No matches for “zebra”.")
     page.get_by_label("Search files").fill("")
     expect(page.get_by_role("list", name="Files")).to_be_visible()
 
 
-def test_removing_asks_for_the_name(visit: Visit):
+def test_removal_requires_the_workspace_name(visit: Visit):
     visitor = visit()
     page = visitor.page
-    made = visitor.server.call("POST", "/api/v1/workspaces", {"name": "doomed"})
-    visitor.open(f"/workspaces/{made['id']}")
+    workspace = visitor.server.call("POST", "/api/v1/workspaces", {"name": "doomed"})
+    visitor.open(f"/workspaces/{workspace['id']}")
     page.get_by_role("button", name="Remove workspace").click()
     dialog = page.get_by_role("dialog")
     remove = dialog.get_by_role("button", name="Remove workspace")
@@ -105,4 +105,4 @@ def test_removing_asks_for_the_name(visit: Visit):
     remove.click()
     expect(page.get_by_role("list", name="Workspaces")).not_to_contain_text("doomed")
     expect(page.get_by_label("Notifications")).to_contain_text("Removed doomed.")
-    assert not Path(made["path"]).exists()
+    assert not Path(workspace["path"]).exists()

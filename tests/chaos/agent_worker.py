@@ -1,6 +1,6 @@
-"""A process that only executes agents and kills itself at a given point. See `test_agent_kill`.
+"""A process that executes agents and kills itself at a given point. See `test_agent_kill`.
 
-It waits, with everything imported, for a line that says what to do, and forks: each life starts in a moment.
+It imports everything, then forks a child per line of options on stdin, so that each child starts quickly.
 """
 
 import asyncio
@@ -24,45 +24,45 @@ from forge.store.schema import migrate
 assert forge.llm.adapter
 
 
-def die_at_the_next_boundary(*, before_the_journal: bool) -> None:
-    """Kill -9 when a step has finished: as soon as the log knows, or once the engine's journal knows as well."""
-    finished = Journal.step_finished
+def kill_at_next_boundary(*, before_journal: bool) -> None:
+    """Kill this process after the next step: before or after the engine's journal records it."""
+    step_finished = Journal.step_finished
 
-    async def finish_and_die(self: Journal, *args: Any, **options: Any) -> None:
-        await finished(self, *args, **options)
-        if before_the_journal:
+    async def finish_and_kill(self: Journal, *args: Any, **options: Any) -> None:
+        await step_finished(self, *args, **options)
+        if before_journal:
             os.kill(os.getpid(), signal.SIGKILL)
-        Journal.step_finished = finished  # type: ignore[method-assign]
-        Attempts.run = attempt_and_die  # type: ignore[method-assign]
+        Journal.step_finished = step_finished  # type: ignore[method-assign]
+        Attempts.run = kill  # type: ignore[method-assign]
 
-    async def attempt_and_die(self: Attempts, *args: Any, **options: Any) -> Any:
+    async def kill(self: Attempts, *args: Any, **options: Any) -> Any:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    Journal.step_finished = finish_and_die  # type: ignore[method-assign]
+    Journal.step_finished = finish_and_kill  # type: ignore[method-assign]
 
 
-async def live(life: dict[str, Any]) -> Run:
-    store = Store(f"sqlite:///{life['database']}")
+async def execute(options: dict[str, Any]) -> Run:
+    store = Store(f"sqlite:///{options['database']}")
     await migrate(store)
-    async with open_agent(store, life["models"], Path(life["root"])) as agent:
-        known = (await agent.engine.runs.find(ACCOUNT)).items
-        run = known[0] if known else await agent.start("thirty turns")
-        ended = await agent.engine.finished(run.id)
+    async with open_agent(store, options["models"], Path(options["root"])) as agent:
+        existing = (await agent.engine.runs.find(ACCOUNT)).items
+        run = existing[0] if existing else await agent.start("thirty turns")
+        run = await agent.engine.finished(run.id)
     await store.close()
-    return ended
+    return run
 
 
 def main() -> None:
     for line in sys.stdin:
-        life = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            if life["dies"]:
-                die_at_the_next_boundary(before_the_journal=life["dies"] == "before")
-            ended = asyncio.run(live(life))
-            Path(life["result"]).write_text(ended.model_dump_json())
+        options = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            if options["kill_point"]:
+                kill_at_next_boundary(before_journal=options["kill_point"] == "before")
+            run = asyncio.run(execute(options))
+            Path(options["result"]).write_text(run.model_dump_json())
             os._exit(0)
-        _, status = os.waitpid(child, 0)
+        _, status = os.waitpid(pid, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""kill -9 at every step boundary of an agent: same files, and no call is paid twice."""
+"""kill -9 at every step boundary of an agent: the files are the same, and no call is paid for twice."""
 
 import asyncio
 import json
@@ -20,18 +20,18 @@ from forge.telemetry import Metrics
 
 pytestmark = pytest.mark.chaos
 
-MAX_LIVES = 200
+MAX_PROCESSES = 200
 
 
-def script(turns_wanted: int) -> dict[str, Any]:
-    """Writes, edits that would be noticed if they were made twice, and reads side by side."""
+def script(turn_count: int) -> dict[str, Any]:
+    """Return a script with writes, edits that fail if repeated, and parallel reads."""
     turns: list[dict[str, Any]] = [
         {"tools": [{"write_file": {"path": "count.py", "content": "count = 0\n"}}]},
     ]
-    for i in range(turns_wanted - 2):
+    for i in range(turn_count - 2):
         edit = {"old_text": f"count = {i}\n", "new_text": f"count = {i + 1}\nstep_{i} = {i}\n"}
-        looks = [{"read_file": {"path": "count.py"}}, {"list_directory": {"path": "."}}] if i % 7 == 3 else []
-        tools = [{"edit_file": {"path": "count.py", "edits": [edit]}}, *looks]
+        reads = [{"read_file": {"path": "count.py"}}, {"list_directory": {"path": "."}}] if i % 7 == 3 else []
+        tools = [{"edit_file": {"path": "count.py", "edits": [edit]}}, *reads]
         turns.append({"text": f"Turn {i}.", "tools": tools})
     turns.append({"text": "Counted."})
     return {"scenes": {"counting": {"turns": turns, "after": "stop"}}}
@@ -42,9 +42,9 @@ def expected(turns: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def live_until_done(life: dict[str, Any]) -> tuple[Run, int]:
-    """One life after the other, each killed when a step has finished; the run, and how many lives it took."""
-    kills, result = 0, Path(life["result"])
+def run_until_done(options: dict[str, Any]) -> tuple[Run, int]:
+    """Restart the worker until the run is done, killing it after each step; return the run and the number of kills."""
+    kills, result = 0, Path(options["result"])
     with subprocess.Popen(
         [sys.executable, "-m", "tests.chaos.agent_worker"],
         stdin=subprocess.PIPE,
@@ -54,12 +54,12 @@ def live_until_done(life: dict[str, Any]) -> tuple[Run, int]:
     ) as worker:
         assert worker.stdin and worker.stdout
         while not result.exists():
-            dies = "before" if kills % 2 else "after"
-            worker.stdin.write(json.dumps({**life, "dies": dies}) + "\n")
+            kill_point = "before" if kills % 2 else "after"
+            worker.stdin.write(json.dumps({**options, "kill_point": kill_point}) + "\n")
             worker.stdin.flush()
-            code = int(worker.stdout.readline())
-            kills += code == -signal.SIGKILL
-            assert code in (0, -signal.SIGKILL) and kills < MAX_LIVES
+            exit_code = int(worker.stdout.readline())
+            kills += exit_code == -signal.SIGKILL
+            assert exit_code in (0, -signal.SIGKILL) and kills < MAX_PROCESSES
         worker.stdin.close()
     return Run.model_validate_json(result.read_text()), kills
 
@@ -74,7 +74,7 @@ async def history(database: str, run: Run) -> list[Event]:
 
 
 @pytest.mark.timeout(900)
-def test_an_agent_killed_at_every_step_boundary_does_everything_once(
+def test_agent_killed_at_every_step_boundary_repeats_nothing(
     model_server: StartModels, tmp_path: Path, thorough: bool
 ):
     length = 30 if thorough else 8
@@ -82,7 +82,7 @@ def test_an_agent_killed_at_every_step_boundary_does_everything_once(
     root = tmp_path / "tree"
     root.mkdir()
     database = str(tmp_path / "forge.db")
-    run, kills = live_until_done(
+    run, kills = run_until_done(
         {"database": database, "models": server.url, "root": str(root), "result": str(tmp_path / "result")}
     )
     assert run.status is RunStatus.COMPLETED
@@ -91,9 +91,13 @@ def test_an_agent_killed_at_every_step_boundary_does_everything_once(
     stats = server.stats()
     assert (stats.paid, stats.repeated) == (length, 0)
     assert kills >= length * 2 - 1
-    told = asyncio.run(history(database, run))
-    turns = [event.data["turn"] for event in told if event.type == "agent.turn"]
+    events = asyncio.run(history(database, run))
+    turns = [event.data["turn"] for event in events if event.type == "agent.turn"]
     assert turns == list(range(1, length + 1))
-    used = [event.data for event in told if event.type == "agent.tool"]
-    assert len({one["call_id"] for one in used}) == len(used) == result(run).tool_calls
-    assert not any(one["is_error"] for one in used)
+    tool_events = [event.data for event in events if event.type == "agent.tool"]
+    assert (
+        len({tool_event["call_id"] for tool_event in tool_events})
+        == len(tool_events)
+        == result(run).tool_calls
+    )
+    assert not any(tool_event["is_error"] for tool_event in tool_events)

@@ -1,4 +1,4 @@
-"""kill -9 while a bot answers: the question and the partial answer are kept, and nothing is paid twice."""
+"""kill -9 while a bot answers: question and partial answer are kept, and nothing is paid for twice."""
 
 import random
 import time
@@ -45,19 +45,19 @@ def messages(server: Server, session_id: str) -> list[Any]:
     return server.call("GET", f"/api/v1/sessions/{session_id}/messages")
 
 
-def ended(server: Server, session_id: str) -> Any:
-    def last() -> Any:
-        found = messages(server, session_id)[-1]
-        return found if found["status"] != "writing" else None
+def wait_for_answer(server: Server, session_id: str) -> Any:
+    def finished_message() -> Any:
+        message = messages(server, session_id)[-1]
+        return message if message["status"] != "writing" else None
 
-    return wait_until(last, what="the end of the answer")
+    return wait_until(finished_message, what="the end of the answer")
 
 
 def calls(server: Server) -> list[Any]:
     return server.call("GET", "/api/v1/models/calls?limit=200")
 
 
-def test_an_answer_that_was_being_written_is_interrupted_and_can_be_resumed(
+def test_killed_answer_is_interrupted_and_can_be_resumed(
     start_server: Callable[..., Server], model_server: StartModels
 ):
     models = model_server(script(delay_s=0.1))
@@ -67,7 +67,7 @@ def test_an_answer_that_was_being_written_is_interrupted_and_can_be_resumed(
     wait_until(lambda: len(messages(server, session_id)[-1]["text"]) > 40, what="a part of the answer")
     server.kill()
     server.start()
-    interrupted = ended(server, session_id)
+    interrupted = wait_for_answer(server, session_id)
     question = messages(server, session_id)[0]
     assert (question["text"], interrupted["status"]) == ("Tell me words", "interrupted")
     assert len(interrupted["text"]) > 40 and WORDS.startswith(interrupted["text"])
@@ -75,18 +75,18 @@ def test_an_answer_that_was_being_written_is_interrupted_and_can_be_resumed(
     assert lost["status"] == "lost" and lost["cost_micros"] == interrupted["answer"]["cost_micros"]
     assert models.stats().paid == 1
     server.call("POST", f"/api/v1/sessions/{session_id}/resume", {})
-    whole = ended(server, session_id)
-    assert (whole["id"], whole["status"]) == (interrupted["id"], "done")
-    assert whole["text"] == interrupted["text"] + REST
+    resumed = wait_for_answer(server, session_id)
+    assert (resumed["id"], resumed["status"]) == (interrupted["id"], "done")
+    assert resumed["text"] == interrupted["text"] + REST
     wait_until(
         lambda: server.call("GET", f"/api/v1/sessions/{session_id}")["title"] == "Words", what="a title"
     )
-    paid = calls(server)
-    assert sorted(call["status"] for call in paid) == ["lost", "settled", "settled"]
-    answers = sum(call["cost_micros"] for call in paid if call["role"] == "bot")
-    assert whole["answer"]["cost_micros"] == answers
+    all_calls = calls(server)
+    assert sorted(call["status"] for call in all_calls) == ["lost", "settled", "settled"]
+    answers = sum(call["cost_micros"] for call in all_calls if call["role"] == "bot")
+    assert resumed["answer"]["cost_micros"] == answers
     bot = server.call("GET", "/api/v1/bots/ada")
-    assert bot["spent_micros"] == sum(call["cost_micros"] for call in paid)
+    assert bot["spent_micros"] == sum(call["cost_micros"] for call in all_calls)
 
 
 def test_conversations_survive_kills_at_any_instant(
@@ -104,7 +104,7 @@ def test_conversations_survive_kills_at_any_instant(
         time.sleep(chance.uniform(0, 1.2))
         server.kill()
         server.start()
-    statuses = [ended(server, session_id)["status"] for session_id in sessions]
+    statuses = [wait_for_answer(server, session_id)["status"] for session_id in sessions]
     assert set(statuses) <= {"done", "interrupted"}
     for session_id, text in sessions.items():
         question, answer = messages(server, session_id)
@@ -112,9 +112,9 @@ def test_conversations_survive_kills_at_any_instant(
         if answer["status"] == "interrupted":
             assert WORDS.startswith(answer["text"])
             server.call("POST", f"/api/v1/sessions/{session_id}/resume", {})
-            whole = ended(server, session_id)
-            assert whole["status"] == "done"
-            assert whole["text"] == (answer["text"] + REST if answer["text"] else WORDS)
+            resumed = wait_for_answer(server, session_id)
+            assert resumed["status"] == "done"
+            assert resumed["text"] == (answer["text"] + REST if answer["text"] else WORDS)
         else:
             assert answer["text"] == WORDS
     wait_until(lambda: all(call["status"] != "open" for call in calls(server)), what="the end of all calls")

@@ -15,53 +15,59 @@ pytestmark = pytest.mark.chaos
 StartServer = Callable[..., Server]
 
 
-def ran_with_a_kill(
-    server: Server, steps: Steps, *, while_dead: Callable[[], None] = lambda: None, **more: Any
+def run_with_kill(
+    server: Server, steps: Steps, *, while_down: Callable[[], None] = lambda: None, **options: Any
 ) -> Any:
-    """The run as it ends; its process died while the first of its last steps asked for approval."""
-    last = [step("ok", "approval", prompt="?"), code("tell", "return input;", "ok", input=more.pop("told"))]
-    definition = {"name": "fails", "steps": [*steps, *last], "finally": ["ok", "tell"], **more}
+    """Run a workflow whose server is killed while its first finally step waits for approval; return the ended run."""
+    finally_steps = [
+        step("ok", "approval", prompt="?"),
+        code("tell", "return input;", "ok", input=options.pop("reported")),
+    ]
+    definition = {"name": "fails", "steps": [*steps, *finally_steps], "finally": ["ok", "tell"], **options}
     server.call("POST", "/api/v1/workflows", {"definition": definition})
     run_id = server.call("POST", "/api/v1/workflows/fails/trigger", {})["run_id"]
-    wait_until(lambda: shown(server, run_id)["gates"], what="the question")
+    wait_until(lambda: get_run(server, run_id)["gates"], what="the gate")
     server.kill()
-    while_dead()
+    while_down()
     server.start()
-    wait_until(lambda: server.call("GET", f"/api/v1/runs/{run_id}")["run"]["attempt"] > 1, what="going on")
+    wait_until(
+        lambda: server.call("GET", f"/api/v1/runs/{run_id}")["run"]["attempt"] > 1,
+        what="the recovery of the run",
+    )
     server.call("POST", f"/api/v1/workflow-runs/{run_id}/approve", {})
-    wait_until(lambda: shown(server, run_id)["finished_at"], what="the end")
-    return shown(server, run_id)
+    wait_until(lambda: get_run(server, run_id)["finished_at"], what="the end of the run")
+    return get_run(server, run_id)
 
 
-def shown(server: Server, run_id: str) -> Any:
+def get_run(server: Server, run_id: str) -> Any:
     return server.call("GET", f"/api/v1/workflow-runs/{run_id}")
 
 
-def told(server: Server, run: Any) -> Any:
+def reported_input(server: Server, run: Any) -> Any:
     steps = server.call("GET", f"/api/v1/workflow-runs/{run['id']}/steps")
-    return next(one["output"]["output"] for one in steps if one["key"] == "tell")
+    return next(step_view["output"]["output"] for step_view in steps if step_view["key"] == "tell")
 
 
-def test_what_is_done_finally_after_a_kill_sees_how_the_steps_ended(start_server: StartServer):
+def test_finally_steps_after_a_kill_receive_step_results(start_server: StartServer):
     server = start_server()
-    run = ran_with_a_kill(
+    run = run_with_kill(
         server,
         [code("fine", "return 1;"), code("bad", "throw new Error('no');", "fine")],
-        told={"fine": "{{ steps.fine.output.output }}", "bad": "{{ steps.bad.error.code }}"},
+        reported={"fine": "{{ steps.fine.output.output }}", "bad": "{{ steps.bad.error.code }}"},
     )
     assert (run["status"], run["error"]["code"]) == ("failed", "code_raised")
-    assert told(server, run) == {"fine": 1, "bad": "code_raised"}
+    assert reported_input(server, run) == {"fine": 1, "bad": "code_raised"}
 
 
 @contextmanager
-def slow_at_first() -> Generator[tuple[str, threading.Event]]:
-    """URL of a server that does not respond until released."""
-    quick = threading.Event()
+def blocked_server() -> Generator[tuple[str, threading.Event]]:
+    """Serve HTTP without a response until the event is set; yield host and event."""
+    released = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            quick.wait(120)
-            with suppress(OSError):  # the client may be dead
+            released.wait(120)
+            with suppress(OSError):  # the client may have been killed
                 self.send_response(204)
                 self.end_headers()
 
@@ -69,20 +75,20 @@ def slow_at_first() -> Generator[tuple[str, threading.Event]]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
         threading.Thread(target=http.serve_forever, daemon=True).start()
-        yield f"127.0.0.1:{http.server_port}", quick
-        quick.set()
+        yield f"127.0.0.1:{http.server_port}", released
+        released.set()
         http.shutdown()
 
 
-def test_a_run_whose_time_was_up_does_not_complete_after_a_kill(start_server: StartServer):
-    with slow_at_first() as (place, quick):
-        server = start_server(FORGE_HTTP_ALLOW=place)
-        run = ran_with_a_kill(
+def test_timed_out_run_stays_failed_after_a_kill(start_server: StartServer):
+    with blocked_server() as (host, released):
+        server = start_server(FORGE_HTTP_ALLOW=host)
+        run = run_with_kill(
             server,
-            [step("get", "http", url=f"http://{place}")],
-            told={"status": "{{ workflow.status }}", "why": "{{ workflow.error.code }}"},
-            while_dead=quick.set,
+            [step("get", "http", url=f"http://{host}")],
+            reported={"status": "{{ workflow.status }}", "why": "{{ workflow.error.code }}"},
+            while_down=released.set,
             timeout_secs=0.5,
         )
         assert (run["status"], run["error"]["code"]) == ("failed", "run_timeout")
-        assert told(server, run) == {"status": "failed", "why": "run_timeout"}
+        assert reported_input(server, run) == {"status": "failed", "why": "run_timeout"}

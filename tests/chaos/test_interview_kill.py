@@ -1,5 +1,7 @@
-"""Kill -9 between every two turns of an interview, and while a model thinks: it goes on at the same turn, nothing is
-asked twice, and no answer of the model is paid for twice."""
+"""kill -9 between turns of an interview and during model calls.
+
+It resumes at the same turn, repeats no question and pays for no answer twice.
+"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,11 +30,11 @@ def prepare(server: Server, url: str) -> None:
     server.call("PUT", "/api/v1/models/roles/interviewer", {"chain": [REF]})
 
 
-def begin(server: Server) -> Any:
+def start_interview(server: Server) -> Any:
     return server.call("POST", "/api/v1/builder/sessions", {"description": "Bedtime stories for my children"})
 
 
-def look(server: Server, session_id: str) -> Any:
+def get_session(server: Server, session_id: str) -> Any:
     return server.call("GET", f"/api/v1/builder/sessions/{session_id}")
 
 
@@ -46,44 +48,46 @@ def restart(server: Server) -> None:
     server.start()
 
 
-def test_an_interview_survives_a_kill_between_every_two_turns(
+def test_interview_survives_a_kill_between_turns(
     start_server: Callable[..., Server], model_server: StartModels
 ):
     models = model_server(interview_script(QUESTIONS))
     server = start_server()
     prepare(server, models.url)
-    view = begin(server)
+    view = start_interview(server)
     while view["turn"]["action"] == "ask_question":
         restart(server)
-        assert look(server, view["session_id"]) == view
+        assert get_session(server, view["session_id"]) == view
         view = answer(server, view)
     restart(server)
-    assert look(server, view["session_id"]) == view
-    made = server.call("POST", f"/api/v1/builder/sessions/{view['session_id']}/assemble", {})["result"]
+    assert get_session(server, view["session_id"]) == view
+    created = server.call("POST", f"/api/v1/builder/sessions/{view['session_id']}/assemble", {})["result"]
     restart(server)
-    again = server.call("POST", f"/api/v1/builder/sessions/{view['session_id']}/assemble", {})["result"]
-    assert again == made
-    assert "read every line aloud" in Path(made["soul_path"]).read_text()
-    assert [line["answer"] for line in look(server, view["session_id"])["lines"]] == [
+    repeated = server.call("POST", f"/api/v1/builder/sessions/{view['session_id']}/assemble", {})["result"]
+    assert repeated == created
+    assert "read every line aloud" in Path(created["soul_path"]).read_text()
+    assert [line["answer"] for line in get_session(server, view["session_id"])["lines"]] == [
         "Quill",
         "Gently",
         "Calm",
     ]
-    paid = server.call("GET", "/api/v1/models/calls?limit=50")
-    assert [call["status"] for call in paid] == ["settled"] * (len(QUESTIONS) + 1)  # and the soul
-    assert models.stats().paid == len(paid)
-    assert look(server, view["session_id"])["cost_micros"] == sum(call["cost_micros"] for call in paid)
+    calls = server.call("GET", "/api/v1/models/calls?limit=50")
+    assert [call["status"] for call in calls] == ["settled"] * (len(QUESTIONS) + 1)  # including the soul
+    assert models.stats().paid == len(calls)
+    assert get_session(server, view["session_id"])["cost_micros"] == sum(
+        call["cost_micros"] for call in calls
+    )
 
 
-def test_an_interview_survives_a_kill_while_the_model_thinks(
+def test_interview_survives_a_kill_during_a_model_call(
     start_server: Callable[..., Server], model_server: StartModels
 ):
     models = model_server(interview_script(QUESTIONS, delay_s=0.1))
     server = start_server()
     prepare(server, models.url)
-    new = {"description": "Bedtime stories for my children"}
+    body = {"description": "Bedtime stories for my children"}
     path = "/api/v1/builder/sessions"
-    view = server.call("POST", f"{path}?wait=false", new)
+    view = server.call("POST", f"{path}?wait=false", body)
     path = f"{path}/{view['session_id']}"
     for _ in QUESTIONS[:-1]:
         view = kill_while_thinking(server, models, path)
@@ -91,18 +95,18 @@ def test_an_interview_survives_a_kill_while_the_model_thinks(
     view = kill_while_thinking(server, models, path)
     assert view["turn"]["action"] == "ready_to_assemble"
     assert [line["answer"] for line in view["lines"]] == ["Quill", "Gently", "Calm"]
-    paid = server.call("GET", "/api/v1/models/calls?limit=50")
-    statuses = Counter(call["status"] for call in paid)
+    calls = server.call("GET", "/api/v1/models/calls?limit=50")
+    statuses = Counter(call["status"] for call in calls)
     assert statuses == {"settled": len(QUESTIONS) + 1, "lost": len(QUESTIONS)}, statuses
 
 
 def kill_while_thinking(server: Server, models: ModelServer, path: str) -> Any:
-    """The turn that comes all the same."""
-    wait_until(lambda: models.stats().running, what="the model's being asked")
+    """Kill the server during a model call, and return the session at its next turn."""
+    wait_until(lambda: models.stats().running, what="a running model call")
     restart(server)
 
-    def said() -> Any:
+    def next_turn() -> Any:
         view = server.call("GET", path)
         return view if view["due"] is None and view["turn"] is not None else None
 
-    return wait_until(said, what="the next turn")
+    return wait_until(next_turn, what="the next turn")

@@ -25,13 +25,13 @@ def prepare(server: Server, url: str) -> None:
         server.call("POST", "/api/v1/bots", {"name": name})
 
 
-def delivered(server: Server, message_id: str) -> Any:
-    def over() -> Any:
+def wait_for_delivery(server: Server, message_id: str) -> Any:
+    def finished_message() -> Any:
         message = server.call("GET", f"/api/v1/messages/{message_id}")
-        is_over = all(one["status"] not in ("queued", "delivering") for one in message["deliveries"])
-        return message if is_over else None
+        is_finished = all(entry["status"] not in ("queued", "delivering") for entry in message["deliveries"])
+        return message if is_finished else None
 
-    return wait_until(over, timeout_s=240, what="the delivery")
+    return wait_until(finished_message, timeout_s=240, what="the delivery")
 
 
 def test_messages_survive_kills_at_any_instant(
@@ -49,22 +49,22 @@ def test_messages_survive_kills_at_any_instant(
         time.sleep(chance.uniform(0, 1.5))
         server.kill()
         server.start()
-    tries: list[int] = []
+    attempts: list[int] = []
     for message_id in sent:
-        message = delivered(server, message_id)
+        message = wait_for_delivery(server, message_id)
         (delivery,) = message["deliveries"]
         assert delivery["status"] in ("answered", "failed"), delivery
-        said = server.call("GET", f"/api/v1/sessions/{delivery['session_id']}/messages")
-        assert [one["role"] for one in said] == ["user", "assistant"], "the question is there once"
+        messages = server.call("GET", f"/api/v1/sessions/{delivery['session_id']}/messages")
+        assert [entry["role"] for entry in messages] == ["user", "assistant"], "the question is not repeated"
         replies = [
-            one
-            for one in server.call("GET", f"/api/v1/messages?conversation={message_id}")
-            if one["reply_to"] == message_id
+            entry
+            for entry in server.call("GET", f"/api/v1/messages?conversation={message_id}")
+            if entry["reply_to"] == message_id
         ]
         if delivery["status"] == "answered":
-            assert [one["id"] for one in replies] == [delivery["reply_id"]]
-            assert replies[0]["body"] == said[1]["text"] == WORDS
+            assert [entry["id"] for entry in replies] == [delivery["reply_id"]]
+            assert replies[0]["body"] == messages[1]["text"] == WORDS
         else:
             assert delivery["error"]["code"] == "interrupted" and replies == []
-        tries.append(len(said[1]["siblings"]))
-    print(f"\n{len(sent)} messages, {kills} kills: {sum(tries)} answers begun")
+        attempts.append(len(messages[1]["siblings"]))
+    print(f"\n{len(sent)} messages, {kills} kills: {sum(attempts)} answer attempts")

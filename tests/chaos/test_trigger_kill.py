@@ -25,27 +25,27 @@ def runs(server: Server, name: str) -> list[dict[str, Any]]:
 
 
 def outputs(server: Server, name: str) -> list[str]:
-    found = [server.call("GET", f"/api/v1/workflow-runs/{run['id']}") for run in runs(server, name)]
-    return [run["output"]["of"] for run in found]
+    workflow_runs = [server.call("GET", f"/api/v1/workflow-runs/{run['id']}") for run in runs(server, name)]
+    return [run["output"]["of"] for run in workflow_runs]
 
 
-def are_over(server: Server, *names: str) -> bool:
+def all_completed(server: Server, *names: str) -> bool:
     return all(run["status"] == "completed" for name in names for run in runs(server, name))
 
 
-def test_times_and_events_are_answered_once_though_the_server_is_killed(
+def test_schedules_and_events_start_one_run_each_despite_kills(
     start_server: Callable[..., Server], thorough: bool, chance: random.Random
 ):
     kills = 4 if thorough else 2
     server = start_server()
-    every = {"type": "cron", "schedule": "every second", "catch_up": "all"}
+    schedule = {"type": "cron", "schedule": "every second", "catch_up": "all"}
     save(
         server,
         "after",
         {"type": "event", "event_type": "run.completed", "source": "workflow:tick"},
         "{{ trigger.run.id }}",
     )
-    save(server, "tick", every, "{{ workflow.trigger.scheduled_at }}")
+    save(server, "tick", schedule, "{{ workflow.trigger.scheduled_at }}")
     for _ in range(kills):
         time.sleep(chance.uniform(0.5, 2.5))
         server.kill()
@@ -53,12 +53,14 @@ def test_times_and_events_are_answered_once_though_the_server_is_killed(
         server.start()
     wait_until(lambda: len(runs(server, "tick")) >= 5, what="some runs")
     server.call("PATCH", "/api/v1/workflows/tick", {"is_enabled": False})
-    wait_until(lambda: are_over(server, "tick"), timeout_s=PATIENCE_S, what="the end of what was due")
+    wait_until(
+        lambda: all_completed(server, "tick"), timeout_s=PATIENCE_S, what="the end of all scheduled runs"
+    )
     ticks = runs(server, "tick")
     wait_until(
-        lambda: len(runs(server, "after")) >= len(ticks) and are_over(server, "after"),
+        lambda: len(runs(server, "after")) >= len(ticks) and all_completed(server, "after"),
         timeout_s=PATIENCE_S,
-        what="an answer to every run",
+        what="an event-triggered run per scheduled run",
     )
     due = sorted(datetime.fromisoformat(at) for at in outputs(server, "tick"))
     assert due == [due[0] + timedelta(seconds=number) for number in range(len(due))]

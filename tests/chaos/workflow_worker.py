@@ -1,7 +1,7 @@
 """A process that executes workflows and kills itself at a given point. See `test_workflow_kill`.
 
-It waits, with everything imported, for a line that says what to do, and forks: each life starts in a moment. What was
-under way when a life ended is written down, so that the test knows what may have been done again.
+It imports everything, then forks a child per line of options on stdin, so that each child starts quickly. It logs the
+steps that were running at each kill, because only those may be repeated.
 """
 
 import asyncio
@@ -31,65 +31,72 @@ assert forge.cli and forge.llm.adapter
 
 
 @dataclass
-class Death:
-    """Kill -9 at a boundary: when a step is settled, put off, or has begun something it will wait for."""
+class Killer:
+    """Kill this process at a boundary: when a step is settled, scheduled for retry or starts to wait."""
 
-    deaths: Path
-    before_the_commit: bool
-    boundaries_to_pass: int
-    under_way: set[str] = field(default_factory=set[str])
+    kills_file: Path
+    before_commit: bool
+    boundaries_to_skip: int
+    running_steps: set[str] = field(default_factory=set[str])
 
-    def lie_in_wait(self) -> None:
+    def install(self) -> None:
         save, run = step_store.save, StepExecution.run
 
-        async def saved(tx: Tx, rows: Mapping[str, Sequence[StepRow]]) -> None:
-            at = [row for run_id, own in rows.items() for row in own if await is_boundary(tx, run_id, row)]
+        async def save_and_kill(tx: Tx, rows: Mapping[str, Sequence[StepRow]]) -> None:
+            boundaries = [
+                row
+                for run_id, run_rows in rows.items()
+                for row in run_rows
+                if await is_boundary(tx, run_id, row)
+            ]
             await save(tx, rows)
-            if at and self.boundaries_to_pass:
-                self.boundaries_to_pass -= 1
-            elif at:
-                self._die_with(tx, at)
+            if boundaries and self.boundaries_to_skip:
+                self.boundaries_to_skip -= 1
+            elif boundaries:
+                self._kill_at(tx, boundaries)
 
-        async def watched(step_execution: StepExecution) -> StepRow:
-            self.under_way.add(step_execution._key)
+        async def run_and_track(step_execution: StepExecution) -> StepRow:
+            self.running_steps.add(step_execution._key)
             row = await run(step_execution)
-            self.under_way.discard(step_execution._key)
+            self.running_steps.discard(step_execution._key)
             return row
 
-        step_store.save = saved
-        StepExecution.run = watched  # type: ignore[method-assign]
+        step_store.save = save_and_kill
+        StepExecution.run = run_and_track  # type: ignore[method-assign]
 
-    def _die_with(self, tx: Tx, rows: Sequence[StepRow]) -> None:
-        """Last thing before the commit, or first thing after it."""
+    def _kill_at(self, tx: Tx, rows: Sequence[StepRow]) -> None:
+        """Kill the process immediately before or after the commit."""
 
-        async def early() -> None:
-            self._end(rows, lost=self.under_way)
+        async def kill_before_commit() -> None:
+            self._kill(rows, interrupted=self.running_steps)
 
-        def late() -> None:
-            self._end(rows, lost=self.under_way - {row.key for row in rows if row.status.is_settled})
+        def kill_after_commit() -> None:
+            self._kill(
+                rows, interrupted=self.running_steps - {row.key for row in rows if row.status.is_settled}
+            )
 
-        if self.before_the_commit:
-            tx.before_commit(early)
+        if self.before_commit:
+            tx.before_commit(kill_before_commit)
         else:
-            tx.after_commit(late)
+            tx.after_commit(kill_after_commit)
 
-    def _end(self, rows: Sequence[StepRow], *, lost: set[str]) -> None:
-        at = [f"{row.key} {row.status}" for row in rows]
-        line = {"before": self.before_the_commit, "at": at, "under_way": sorted(lost)}
-        with self.deaths.open("a") as deaths:
-            deaths.write(json.dumps(line) + "\n")
+    def _kill(self, rows: Sequence[StepRow], *, interrupted: set[str]) -> None:
+        boundaries = [f"{row.key} {row.status}" for row in rows]
+        line = {"before": self.before_commit, "at": boundaries, "running_steps": sorted(interrupted)}
+        with self.kills_file.open("a") as file:
+            file.write(json.dumps(line) + "\n")
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 async def is_boundary(tx: Tx, run_id: str, row: StepRow) -> bool:
-    known = (await step_store.load(tx, run_id, [row.key])).get(row.key)
-    is_new = known is None or known.status is not row.status
-    has_begun = row.ticket is not None and (known is None or known.ticket is None)
-    return has_begun or (is_new and (row.status.is_settled or row.status is StepStatus.RETRYING))
+    previous = (await step_store.load(tx, run_id, [row.key])).get(row.key)
+    has_changed = previous is None or previous.status is not row.status
+    is_waiting = row.ticket is not None and (previous is None or previous.ticket is None)
+    return is_waiting or (has_changed and (row.status.is_settled or row.status is StepStatus.RETRYING))
 
 
 async def approve(forge: Forge, account_id: str, run_id: str) -> None:
-    """Until the run has ended."""
+    """Approve gates until cancelled."""
     while True:
         try:
             await forge.workflows.runs.decide(account_id, run_id, Verdict(), approve=True, by="Owner")
@@ -97,31 +104,33 @@ async def approve(forge: Forge, account_id: str, run_id: str) -> None:
             await asyncio.sleep(0.02)
 
 
-async def ended(forge: Forge, run_id: str) -> Run:
+async def finish(forge: Forge, run_id: str) -> Run:
     account_id = (await forge.accounts.ensure_owner()).id
-    approving = asyncio.create_task(approve(forge, account_id, run_id))
+    approver = asyncio.create_task(approve(forge, account_id, run_id))
     while not (run := await forge.runs.find_one(account_id, run_id)).status.is_final:
         await asyncio.sleep(0.02)
-    approving.cancel()
+    approver.cancel()
     return run
 
 
-async def live(life: dict[str, Any]) -> Run:
-    settings = settings_for(Path(life["data_dir"]), "sqlite", http_allow=(life["place"],), audit_roots=())
+async def execute(options: dict[str, Any]) -> Run:
+    settings = settings_for(
+        Path(options["data_dir"]), "sqlite", http_allow=(options["place"],), audit_roots=()
+    )
     async with open_forge(settings, own_address(settings, 0), terminal=False) as forge:
-        return await ended(forge, life["run_id"])
+        return await finish(forge, options["run_id"])
 
 
 def main() -> None:
     for line in sys.stdin:
-        life = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            Death(Path(life["deaths"]), life["before"], life["pass"]).lie_in_wait()
-            run = asyncio.run(live(life))
-            Path(life["result"]).write_text(run.model_dump_json())
+        options = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            Killer(Path(options["kills_log"]), options["before"], options["pass"]).install()
+            run = asyncio.run(execute(options))
+            Path(options["result"]).write_text(run.model_dump_json())
             os._exit(0)
-        _, status = os.waitpid(child, 0)
+        _, status = os.waitpid(pid, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""docs/architecture.md names every package in the picture, in the tree and in the list of layers."""
+"""The picture, the tree and the list of layers in docs/architecture.md name every package."""
 
 import re
 import tomllib
@@ -20,8 +20,8 @@ def test_picture_contains_every_package():
 
 
 def test_tree_contains_every_package():
-    inside = re.findall(r"^  (\S.*?)(?:  |$)", TREE, re.MULTILINE)
-    assert {name.removesuffix(".py").rstrip("/") for line in inside for name in line.split()} == PACKAGES
+    entries = re.findall(r"^  (\S.*?)(?:  |$)", TREE, re.MULTILINE)
+    assert {name.removesuffix(".py").rstrip("/") for line in entries for name in line.split()} == PACKAGES
 
 
 def test_layers_match_the_import_contract():

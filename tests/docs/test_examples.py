@@ -1,4 +1,4 @@
-"""What the documentation shows to be copied is right: it can be read, and means something to the part it is for."""
+"""Examples in the documentation are valid for the component they are about."""
 
 import ast
 import json
@@ -14,7 +14,7 @@ from forge.workflows.definition.reader import read_source
 from forge.workflows.expressions.templates import check_expression, check_template
 
 
-def shown(kind: str) -> list[tuple[str, Block]]:
+def examples(kind: str) -> list[tuple[str, Block]]:
     return [(f"{page}:{block.line}", block) for page in PAGES for block in page.blocks if block.kind == kind]
 
 
@@ -22,27 +22,27 @@ def blocks_of(name: str, kind: str) -> list[str]:
     return [block.text for block in Page(ROOT / name).blocks if block.kind == kind]
 
 
-SHORTENED = "{…}"
+ELLIPSIS = "{…}"
 
 
-@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("json")])
+@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in examples("json")])
 def test_json_examples_are_valid(block: Block):
-    decoder, text = json.JSONDecoder(), block.text.replace(SHORTENED, "{}").strip()
+    decoder, text = json.JSONDecoder(), block.text.replace(ELLIPSIS, "{}").strip()
     while text:
         text = text[decoder.raw_decode(text)[1] :].strip()
 
 
-@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("yaml")])
+@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in examples("yaml")])
 def test_yaml_examples_are_valid(block: Block):
     assert yaml.safe_load(block.text)
 
 
-@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("toml")])
+@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in examples("toml")])
 def test_toml_examples_are_valid(block: Block):
     assert tomllib.loads(block.text)
 
 
-@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("python")])
+@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in examples("python")])
 def test_python_examples_are_valid(block: Block):
     assert ast.parse(block.text)
 
@@ -55,15 +55,15 @@ def test_every_block_has_a_language():
 
 
 def test_workflow_guide_fragments_fit_together():
-    """With the two steps that are only named."""
-    morning, *pieces = blocks_of("docs/guides/workflows.md", "yaml")
-    triggers = next(text for text in pieces if text.startswith("triggers:"))
-    steps = "".join(text for text in pieces if text is not triggers)
-    named = "".join(
+    """The two steps that the guide only mentions are added."""
+    workflow, *fragments = blocks_of("docs/guides/workflows.md", "yaml")
+    triggers = next(text for text in fragments if text.startswith("triggers:"))
+    steps = "".join(text for text in fragments if text is not triggers)
+    mentioned = "".join(
         f"  - {{id: {name}, type: wait, config: {{seconds: 0}}}}\n" for name in ("shorten", "send")
     )
-    found = read_source(morning.replace("outputs:", f"{steps}{named}outputs:") + triggers)
-    assert found.problems == []
+    source = read_source(workflow.replace("outputs:", f"{steps}{mentioned}outputs:") + triggers)
+    assert source.problems == []
 
 
 def test_message_guide_steps_are_valid():
@@ -73,8 +73,8 @@ def test_message_guide_steps_are_valid():
 
 
 def test_boundary_examples_are_valid():
-    [shown_ones] = blocks_of("docs/reference/boundaries.md", "json")
-    assert [layer.name for layer in read_boundaries(shown_ones.encode()).layers] == [
+    [boundaries] = blocks_of("docs/reference/boundaries.md", "json")
+    assert [layer.name for layer in read_boundaries(boundaries.encode()).layers] == [
         "routers",
         "services",
         "clients",
@@ -85,16 +85,16 @@ def test_boundary_examples_are_valid():
 def test_expression_examples_are_valid():
     [step] = blocks_of("docs/reference/expressions.md", "yaml")
     [trigger] = blocks_of("docs/reference/triggers.md", "yaml")
-    read = yaml.safe_load(step)
-    assert check_expression(read["condition"]) and check_template(read["prompt"])
+    run = yaml.safe_load(step)
+    assert check_expression(run["condition"]) and check_template(run["prompt"])
     assert check_expression(yaml.safe_load(trigger)["when"])
 
 
 def test_documented_mcp_commands_exist():
     [entry] = blocks_of("docs/guides/mcp.md", "json")
     [table] = blocks_of("docs/guides/mcp.md", "toml")
-    told = [json.loads(entry)["mcpServers"]["forge"], tomllib.loads(table)["mcp_servers"]["forge"]]
-    assert [(one["command"], one["args"]) for one in told] == [
+    servers = [json.loads(entry)["mcpServers"]["forge"], tomllib.loads(table)["mcp_servers"]["forge"]]
+    assert [(server["command"], server["args"]) for server in servers] == [
         ("forge", ["mcp", "--dir", "/home/me/projects/shop"])
     ] * 2
 

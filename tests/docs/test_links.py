@@ -1,4 +1,4 @@
-"""Links of the documentation lead somewhere, every page can be found, and the files it names are there."""
+"""Links in the documentation have targets, every page is reachable, and the files it names exist."""
 
 import re
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ import pytest
 from tests.support.pages import PAGES, ROOT, Page
 
 BY_PATH = {page.path: page for page in PAGES}
-ENTRANCES = {ROOT / name for name in ("README.md", "AGENTS.md", "CHANGELOG.md")}
-ABOUT_THE_CODE = [
+START_PAGES = {ROOT / name for name in ("README.md", "AGENTS.md", "CHANGELOG.md")}
+PAGES_ABOUT_CODE = [
     page
     for page in PAGES
     if page.path.parent in (ROOT, ROOT / "docs", ROOT / "docs/decisions")
@@ -19,7 +19,7 @@ ABOUT_THE_CODE = [
 
 
 def inner_links(page: Page) -> Iterator[tuple[Path, str]]:
-    """Where each link within the house leads: a file or folder, and the heading in it."""
+    """Yield the target of each internal link: a file or folder, and the anchor in it."""
     for link in page.links:
         if not re.match(r"\w+:", link):
             path, _, anchor = link.partition("#")
@@ -34,31 +34,33 @@ def test_every_link_has_a_target(page: Page):
 
 
 def test_every_page_is_reachable_from_the_readme():
-    found = set[Path]()
-    waiting = [*ENTRANCES]
-    while waiting:
-        path = waiting.pop()
-        if path not in found:
-            found.add(path)
-            inside = [*path.glob("*.md")] if path.is_dir() else [path]
-            waiting += [link for one in inside if one in BY_PATH for link, _ in inner_links(BY_PATH[one])]
-            waiting += inside
-    assert [str(page) for page in PAGES if page.path not in found] == []
+    visited = set[Path]()
+    queue = [*START_PAGES]
+    while queue:
+        path = queue.pop()
+        if path not in visited:
+            visited.add(path)
+            targets = [*path.glob("*.md")] if path.is_dir() else [path]
+            queue += [
+                link for target in targets if target in BY_PATH for link, _ in inner_links(BY_PATH[target])
+            ]
+            queue += targets
+    assert [str(page) for page in PAGES if page.path not in visited] == []
 
 
 @cache
-def files_of_the_house() -> frozenset[str]:
-    """Their paths, and every ending of these: `runs/engine.py` is enough to be found by."""
-    endings = set[str]()
+def path_suffixes() -> frozenset[str]:
+    """Return every suffix of every path in the repository, so that `runs/engine.py` finds its file."""
+    suffixes = set[str]()
     for folder in ("src", "tests", "web/src", "scripts", "benchmarks", "runtimes", "docs"):
         for path in (ROOT / folder).rglob("*"):
             parts = path.relative_to(ROOT).parts
             if not {"node_modules", ".cache", "__pycache__"} & {*parts}:
-                endings.update("/".join(parts[start:]) for start in range(len(parts)))
-    return frozenset(endings)
+                suffixes.update("/".join(parts[start:]) for start in range(len(parts)))
+    return frozenset(suffixes)
 
 
-@pytest.mark.parametrize("page", ABOUT_THE_CODE, ids=str)
+@pytest.mark.parametrize("page", PAGES_ABOUT_CODE, ids=str)
 def test_documented_code_exists(page: Page):
     spans = re.findall(r"`([^`\n]+)`", page.prose)
     named = {
@@ -69,7 +71,7 @@ def test_documented_code_exists(page: Page):
             span,
         )
     }
-    made_later = {"src/forge/web", "src/forge/skills/wasm/built", "benchmarks/.cache"}
+    generated = {"src/forge/web", "src/forge/skills/wasm/built", "benchmarks/.cache"}
     examples = {
         "skill.py",
         "run.py",
@@ -77,4 +79,4 @@ def test_documented_code_exists(page: Page):
         "calc.py",
         "src/forge/store/migrations/versions/NNNN_what.py",
     }
-    assert named - files_of_the_house() - made_later - examples == set()
+    assert named - path_suffixes() - generated - examples == set()

@@ -1,4 +1,4 @@
-"""Followers get everything past their cursor, in order, once, however slow they are."""
+"""Followers get every event after their cursor, in order and once, at any speed."""
 
 import asyncio
 from contextlib import aclosing
@@ -62,31 +62,30 @@ async def test_first_batch_of_an_unchanged_stream_is_empty(log: EventLog):
 async def test_slow_and_fast_followers_get_the_same_events(
     store: Store, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(
-        hub, "MAX_RECENT", 20
-    )  # less than is written, so the slow one must fall back on the database
+    # Fewer than are written, so the slow follower must read from the database.
+    monkeypatch.setattr(hub, "MAX_RECENT", 20)
     fast = asyncio.create_task(collect(log, after=0, until=200))
     slow = asyncio.create_task(collect(log, after=0, until=200, pause_s=0.05))
     for _ in range(20):
         await append(store, log, 10)
-    everything = list(range(1, 201))
-    assert await asyncio.wait_for(fast, PATIENCE_S) == everything
-    assert await asyncio.wait_for(slow, PATIENCE_S) == everything
+    expected = list(range(1, 201))
+    assert await asyncio.wait_for(fast, PATIENCE_S) == expected
+    assert await asyncio.wait_for(slow, PATIENCE_S) == expected
 
 
 async def test_followers_joining_and_leaving_miss_nothing(store: Store, log: EventLog):
-    async def hop() -> list[int]:
+    async def reconnect_repeatedly() -> list[int]:
         seen: list[int] = []
         while not seen or seen[-1] < 300:
             after = seen[-1] if seen else 0
             seen += await collect(log, after=after, until=after + 1)
         return seen
 
-    hoppers = [asyncio.create_task(hop()) for _ in range(5)]
+    clients = [asyncio.create_task(reconnect_repeatedly()) for _ in range(5)]
     for _ in range(100):
         await append(store, log, 3)
-    for hopper in hoppers:
-        assert await asyncio.wait_for(hopper, PATIENCE_S) == list(range(1, 301))
+    for client in clients:
+        assert await asyncio.wait_for(client, PATIENCE_S) == list(range(1, 301))
 
 
 async def test_future_cursor_is_rejected(store: Store, log: EventLog):

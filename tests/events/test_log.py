@@ -1,4 +1,4 @@
-"""The log: gapless numbers, whatever happens around it."""
+"""The event log: sequence numbers without gaps, also with concurrent writers and rollbacks."""
 
 from datetime import UTC
 
@@ -73,7 +73,7 @@ async def test_event_with_unpaired_surrogate_is_rejected(store: Store, log: Even
 
 
 async def test_reader_never_sees_events_out_of_order(store: Store, log: EventLog):
-    """The trap of a global serial: it hands numbers out before the commit, and a cursor jumps over late ones."""
+    """A global serial would assign numbers before the commit, so a cursor could skip events committed late."""
     seen: list[int] = []
 
     async def write() -> None:

@@ -55,7 +55,7 @@ def endpoints(session_id: str) -> list[tuple[str, str, Any]]:
     ]
 
 
-async def answers(client: httpx2.AsyncClient, session_id: str) -> set[tuple[int, str]]:
+async def responses(client: httpx2.AsyncClient, session_id: str) -> set[tuple[int, str]]:
     return {
         problem(await client.request(method, path, json=body)) for method, path, body in endpoints(session_id)
     }
@@ -63,38 +63,38 @@ async def answers(client: httpx2.AsyncClient, session_id: str) -> set[tuple[int,
 
 async def test_other_accounts_cannot_access_an_interview(live_forge: Live):
     key = await other_account_key(live_forge)
-    async with live_forge.client() as mine, live_forge.client(Authorization=f"Bearer {key}") as theirs:
-        person = Interviewee(mine)
-        await person.start(DESCRIPTION)
-        session_id = person.view["session_id"]
-        assert await answers(theirs, session_id) == {(404, "not_found")}
-        assert data(await theirs.get(f"{BUILDER}/drafts")) == []
-        taken = await theirs.post(f"{BUILDER}/sessions/{session_id}/reconfigure", json={"bot_slug": "a"})
-        assert taken.status_code == 404
-        data(await theirs.delete(f"{BUILDER}/sessions/{session_id}"))
+    async with live_forge.client() as mine, live_forge.client(Authorization=f"Bearer {key}") as other:
+        interviewee = Interviewee(mine)
+        await interviewee.start(DESCRIPTION)
+        session_id = interviewee.view["session_id"]
+        assert await responses(other, session_id) == {(404, "not_found")}
+        assert data(await other.get(f"{BUILDER}/drafts")) == []
+        response = await other.post(f"{BUILDER}/sessions/{session_id}/reconfigure", json={"bot_slug": "a"})
+        assert response.status_code == 404
+        data(await other.delete(f"{BUILDER}/sessions/{session_id}"))
         with pytest.raises(ConnectionClosed) as closed:
-            async with open_socket(live_forge, session_id.upper(), key) as line:
-                await line.next()
+            async with open_socket(live_forge, session_id.upper(), key) as socket:
+                await socket.next()
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 4404
-        before = person.view
-        await person.look()
-        assert person.view == before
+        before = interviewee.view
+        await interviewee.refresh()
+        assert interviewee.view == before
 
 
 async def test_socket_on_a_free_id_does_not_receive_another_accounts_interview(live_forge: Live):
     key, session_id = await other_account_key(live_forge), new_id()
     async with (
-        open_socket(live_forge, session_id, key) as theirs,
+        open_socket(live_forge, session_id, key) as other,
         open_socket(live_forge, session_id) as mine,
     ):
-        for line in (theirs, mine):
-            await line.send("ping")
-            assert await line.next() == {"type": "pong"}
+        for socket in (other, mine):
+            await socket.send("ping")
+            assert await socket.next() == {"type": "pong"}
         await mine.send("start_bot", description=DESCRIPTION)
         await mine.receive("turn")
         with pytest.raises(ConnectionClosed) as closed:
-            await theirs.next()
+            await other.next()
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4404
 
@@ -102,9 +102,9 @@ async def test_socket_on_a_free_id_does_not_receive_another_accounts_interview(l
 async def test_read_only_key_cannot_change_an_interview(live_forge: Live):
     key = await create_key(live_forge, live_forge.account_id, Scope.READ)
     async with live_forge.client() as mine, live_forge.client(Authorization=f"Bearer {key}") as reading:
-        person = Interviewee(mine)
-        await person.start(DESCRIPTION)
-        session_id = person.view["session_id"]
+        interviewee = Interviewee(mine)
+        await interviewee.start(DESCRIPTION)
+        session_id = interviewee.view["session_id"]
         path = f"{BUILDER}/sessions/{session_id}"
         for method, where, body in [
             *((method, where, body) for method, where, body in endpoints(session_id) if method == "POST"),
@@ -115,8 +115,8 @@ async def test_read_only_key_cannot_change_an_interview(live_forge: Live):
             ("DELETE", f"{BUILDER}/memory/{new_id()}", None),
         ]:
             assert problem(await reading.request(method, where, json=body)) == (403, "denied"), where
-        async with open_socket(live_forge, session_id, key) as line:
-            assert (await line.next())["type"] == "state"
+        async with open_socket(live_forge, session_id, key) as socket:
+            assert (await socket.next())["type"] == "state"
             for message in (
                 {"type": "answer", "answer": {"OptionIndex": 0}},
                 {"type": "assemble_bot"},
@@ -125,29 +125,29 @@ async def test_read_only_key_cannot_change_an_interview(live_forge: Live):
                 {"type": "start_skill"},
                 {"type": "cancel"},
             ):
-                await line.send_text(json.dumps(message))
-                assert (await line.next())["code"] == "denied"
-        assert data(await reading.get(path)) == person.view
+                await socket.send_text(json.dumps(message))
+                assert (await socket.next())["code"] == "denied"
+        assert data(await reading.get(path)) == interviewee.view
 
 
 async def test_deleting_removes_all_answers(live_forge: Live):
     async with live_forge.client() as client:
-        person = Interviewee(client)
-        await person.start(DESCRIPTION)
-        session_id = person.view["session_id"]
-        data(await client.delete(person.path))
+        interviewee = Interviewee(client)
+        await interviewee.start(DESCRIPTION)
+        session_id = interviewee.view["session_id"]
+        data(await client.delete(interviewee.path))
     async with live_forge.forge.store.read() as tx:
-        told = await live_forge.forge.events.read(tx, f"interview:{session_id}", after=0, limit=100)
-    assert [event.type for event in told] == ["interview.deleted"]
+        events = await live_forge.forge.events.read(tx, f"interview:{session_id}", after=0, limit=100)
+    assert [event.type for event in events] == ["interview.deleted"]
 
 
 async def test_session_id_is_unique_under_concurrency(live_forge: Live):
     session_id = new_id()
     async with live_forge.client() as client:
-        person = Interviewee(client)
-        await person.start(DESCRIPTION)
-        await person.to_the_end()
-        slug = (await person.make())["bot_slug"]
+        interviewee = Interviewee(client)
+        await interviewee.start(DESCRIPTION)
+        await interviewee.finish()
+        slug = (await interviewee.create())["bot_slug"]
         path = f"{BUILDER}/sessions/{session_id}/reconfigure"
         found = await asyncio.gather(*(client.post(path, json={"bot_slug": slug}) for _ in range(4)))
         assert sorted(answer.status_code for answer in found) == [200, 409, 409, 409]
@@ -155,19 +155,19 @@ async def test_session_id_is_unique_under_concurrency(live_forge: Live):
 
 async def test_draft_whose_run_was_deleted_is_recovered(live_forge: Live):
     async with live_forge.client() as client:
-        person = Interviewee(client)
-        await person.start(DESCRIPTION)
-        asked = await person.choose()
+        interviewee = Interviewee(client)
+        await interviewee.start(DESCRIPTION)
+        asked = await interviewee.choose()
         async with live_forge.forge.store.begin() as tx:
             found = await live_forge.forge.interviews.drafts.lock(
-                tx, live_forge.account_id, person.view["session_id"]
+                tx, live_forge.account_id, interviewee.view["session_id"]
             )
             thinking = found.state.replace(due=Due.ASK, asked=found.state.exchanges[-1].asked)
             await tx.execute(
                 sa.update(builder_drafts).values(state_json=thinking.model_dump_json(), run_id=new_id())
             )
-        again = await person.look()
-        assert person.view["due"] is None
-        assert again != asked
-        assert await person.choose() == asked
-        data(await client.delete(person.path))
+        recovered = await interviewee.refresh()
+        assert interviewee.view["due"] is None
+        assert recovered != asked
+        assert await interviewee.choose() == asked
+        data(await client.delete(interviewee.path))

@@ -32,27 +32,27 @@ TURNS = [
 
 
 @pytest.fixture
-async def person(live_forge: Live) -> AsyncIterator[Interviewee]:
+async def interviewee(live_forge: Live) -> AsyncIterator[Interviewee]:
     async with live_forge.client() as client:
         yield Interviewee(client)
 
 
-async def test_guide_asks_without_a_model_and_says_why(person: Interviewee):
-    turn = await person.start(STORIES)
+async def test_guide_asks_without_a_model_and_says_why(interviewee: Interviewee):
+    turn = await interviewee.start(STORIES)
     assert turn["action"] == "ask_question"
     assert turn["phase"] == "basics"
     assert 2 <= len(turn["options"]) <= 6
     assert all(option["reason"] == option["description"] for option in turn["options"])
-    assert person.view["spoken_by"]["speaker"] == "guide"
-    assert "ANTHROPIC_API_KEY" in person.view["spoken_by"]["why"]
+    assert interviewee.view["spoken_by"]["speaker"] == "guide"
+    assert "ANTHROPIC_API_KEY" in interviewee.view["spoken_by"]["why"]
 
 
-async def test_created_files_equal_the_dry_run(person: Interviewee):
-    await person.start(STORIES)
-    ready_turn = await person.to_the_end()
+async def test_created_files_equal_the_dry_run(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    ready_turn = await interviewee.finish()
     assert ready_turn["action"] == "ready_to_assemble"
-    shown = await person.files()
-    made = await person.make(config=ready_turn["config"])
+    shown = await interviewee.files()
+    made = await interviewee.create(config=ready_turn["config"])
     folder = Path(made["soul_path"]).parent
     assert {
         f"{made['bot_slug']}/{file.name}": file.read_text() for file in folder.iterdir() if file.is_file()
@@ -61,40 +61,41 @@ async def test_created_files_equal_the_dry_run(person: Interviewee):
     assert identity.problems == []
     assert identity.value is not None
     assert identity.value.temperature == ready_turn["config"]["model_config"]["temperature"]
-    view = data(await person.client.get(f"/api/v1/bots/{made['bot_slug']}"))
+    view = data(await interviewee.client.get(f"/api/v1/bots/{made['bot_slug']}"))
     assert view["problems"] == []
     assert [
-        one["name"] for one in data(await person.client.get(f"/api/v1/bots/{made['bot_slug']}/skills"))
+        skill["name"]
+        for skill in data(await interviewee.client.get(f"/api/v1/bots/{made['bot_slug']}/skills"))
     ] == sorted(made["skills_attached"])
 
 
-async def test_second_assembly_returns_the_same_bot(person: Interviewee):
-    await person.start(STORIES)
-    await person.to_the_end()
-    made = await asyncio.gather(*(person.make() for _ in range(5)))
-    assert len({one["bot_id"] for one in made}) == 1
-    assert len(data(await person.client.get("/api/v1/bots"))) == 1
-    assert data(await person.client.get(f"{BUILDER}/drafts")) == []
-    await person.look()
-    assert person.view["made"]["bots"][0]["bot_id"] == made[0]["bot_id"]
+async def test_second_assembly_returns_the_same_bot(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    await interviewee.finish()
+    made = await asyncio.gather(*(interviewee.create() for _ in range(5)))
+    assert len({bot["bot_id"] for bot in made}) == 1
+    assert len(data(await interviewee.client.get("/api/v1/bots"))) == 1
+    assert data(await interviewee.client.get(f"{BUILDER}/drafts")) == []
+    await interviewee.refresh()
+    assert interviewee.view["made"]["bots"][0]["bot_id"] == made[0]["bot_id"]
 
 
-async def test_drafts_are_saved_on_every_turn_and_can_be_resumed(person: Interviewee):
-    await person.start(STORIES)
-    await person.choose(1)
-    turn, revision = person.turn, person.view["revision"]
-    [draft] = data(await person.client.get(f"{BUILDER}/drafts"))
+async def test_drafts_are_saved_on_every_turn_and_can_be_resumed(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    await interviewee.choose(1)
+    turn, revision = interviewee.turn, interviewee.view["revision"]
+    [draft] = data(await interviewee.client.get(f"{BUILDER}/drafts"))
     assert draft["initial_description"] == STORIES
     assert draft["phase"] == turn["phase"]
     created = draft["created_at"]
-    assert await person.look() == turn
-    assert person.view["revision"] == revision
-    await person.choose()
-    [draft] = data(await person.client.get(f"{BUILDER}/drafts"))
+    assert await interviewee.refresh() == turn
+    assert interviewee.view["revision"] == revision
+    await interviewee.choose()
+    [draft] = data(await interviewee.client.get(f"{BUILDER}/drafts"))
     assert draft["created_at"] == created
     for _ in range(2):
-        assert data(await person.client.delete(person.path))["deleted"]
-    assert problem(await person.client.get(person.path)) == (404, "not_found")
+        assert data(await interviewee.client.delete(interviewee.path))["deleted"]
+    assert problem(await interviewee.client.get(interviewee.path)) == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -115,61 +116,70 @@ async def test_drafts_are_saved_on_every_turn_and_can_be_resumed(person: Intervi
     ],
 )
 async def test_invalid_answer_is_rejected_without_losing_the_turn(
-    person: Interviewee, answer: Any, code: str
+    interviewee: Interviewee, answer: Any, code: str
 ):
-    await person.start(STORIES)
-    before = person.view
-    refused = await person.client.post(f"{person.path}/answer", json={"answer": answer})
-    assert refused.json()["errors"][0]["code"] == code
-    assert 400 <= refused.status_code < 500
-    await person.look()
-    assert person.view == before
+    await interviewee.start(STORIES)
+    before = interviewee.view
+    response = await interviewee.client.post(f"{interviewee.path}/answer", json={"answer": answer})
+    assert response.json()["errors"][0]["code"] == code
+    assert 400 <= response.status_code < 500
+    await interviewee.refresh()
+    assert interviewee.view == before
 
 
-async def test_answer_to_an_earlier_turn_is_rejected(person: Interviewee):
-    await person.start(STORIES)
-    late = person.view["revision"]
-    await person.choose()
+async def test_answer_to_an_earlier_turn_is_rejected(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    late = interviewee.view["revision"]
+    await interviewee.choose()
     body = {"answer": {"OptionIndex": 0}, "turn": late}
-    assert problem(await person.client.post(f"{person.path}/answer", json=body)) == (409, "went_on")
+    assert problem(await interviewee.client.post(f"{interviewee.path}/answer", json=body)) == (409, "went_on")
 
 
-async def test_assembly_without_config_uses_the_ready_turn(person: Interviewee):
-    await person.start(STORIES)
-    await person.to_the_end()
-    assert data(await person.client.post(f"{person.path}/assemble"))["result"]["bot_slug"]
+async def test_assembly_without_config_uses_the_ready_turn(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    await interviewee.finish()
+    assert data(await interviewee.client.post(f"{interviewee.path}/assemble"))["result"]["bot_slug"]
 
 
-async def test_operations_of_the_other_mode_are_rejected(person: Interviewee):
-    await person.start("Count the words of a text", mode="skill")
-    assert problem(await person.client.post(f"{person.path}/assemble", json={})) == (400, "wrong_mode")
-    await person.start(STORIES)
-    assert problem(await person.client.post(f"{person.path}/create-skill", json={})) == (400, "wrong_mode")
-    assert problem(await person.client.post(f"{person.path}/assemble", json={})) == (409, "conflict")
+async def test_operations_of_the_other_mode_are_rejected(interviewee: Interviewee):
+    await interviewee.start("Count the words of a text", mode="skill")
+    assert problem(await interviewee.client.post(f"{interviewee.path}/assemble", json={})) == (
+        400,
+        "wrong_mode",
+    )
+    await interviewee.start(STORIES)
+    assert problem(await interviewee.client.post(f"{interviewee.path}/create-skill", json={})) == (
+        400,
+        "wrong_mode",
+    )
+    assert problem(await interviewee.client.post(f"{interviewee.path}/assemble", json={})) == (
+        409,
+        "conflict",
+    )
 
 
-async def test_next_interview_offers_the_remembered_choices(person: Interviewee):
-    await person.start(STORIES)
-    while person.turn["phase"] == "basics":
-        await person.choose()
-    await person.choose(1)
-    await person.to_the_end()
-    made = await person.make()
-    [entry] = data(await person.client.get(f"{BUILDER}/memory"))
+async def test_next_interview_offers_the_remembered_choices(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    while interviewee.turn["phase"] == "basics":
+        await interviewee.choose()
+    await interviewee.choose(1)
+    await interviewee.finish()
+    made = await interviewee.create()
+    [entry] = data(await interviewee.client.get(f"{BUILDER}/memory"))
     assert entry["bot_slug"] == made["bot_slug"]
 
-    await person.start("Write poems for birthdays")
-    while person.turn["phase"] == "basics":
-        assert "same" not in [option["id"] for option in person.turn["options"]]
-        await person.choose()
-    ids = [option["id"] for option in person.turn["options"]]
+    await interviewee.start("Write poems for birthdays")
+    while interviewee.turn["phase"] == "basics":
+        assert "same" not in [option["id"] for option in interviewee.turn["options"]]
+        await interviewee.choose()
+    ids = [option["id"] for option in interviewee.turn["options"]]
     assert "same" in ids
-    assert entry["chosen_tone"] in person.turn["options"][ids.index("same")]["label"].lower()
-    await person.choose(ids.index("same"))
-    assert person.view["preview"]["fields"]["tone"] == entry["chosen_tone"]
+    assert entry["chosen_tone"] in interviewee.turn["options"][ids.index("same")]["label"].lower()
+    await interviewee.choose(ids.index("same"))
+    assert interviewee.view["preview"]["fields"]["tone"] == entry["chosen_tone"]
 
-    assert data(await person.client.delete(f"{BUILDER}/memory/{entry['id']}")) == 1
-    assert problem(await person.client.delete(f"{BUILDER}/memory/{entry['id']}")) == (404, "not_found")
+    assert data(await interviewee.client.delete(f"{BUILDER}/memory/{entry['id']}")) == 1
+    assert problem(await interviewee.client.delete(f"{BUILDER}/memory/{entry['id']}")) == (404, "not_found")
 
 
 @pytest.fixture
@@ -181,34 +191,34 @@ def without_runtimes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterato
 
 
 @pytest.mark.usefixtures("without_runtimes")
-async def test_skill_that_cannot_be_tested_is_still_written(person: Interviewee):
-    await person.start("Count the words of a text and say which occurs most", mode="skill")
-    while person.turn["action"] != "ready_to_create_skill":
-        ids = [option["id"] for option in person.turn.get("options", [])]
-        await (person.choose(ids.index("script")) if "script" in ids else one(person))
-    trial = person.view["trial"]
+async def test_skill_that_cannot_be_tested_is_still_written(interviewee: Interviewee):
+    await interviewee.start("Count the words of a text and say which occurs most", mode="skill")
+    while interviewee.turn["action"] != "ready_to_create_skill":
+        ids = [option["id"] for option in interviewee.turn.get("options", [])]
+        await (interviewee.choose(ids.index("script")) if "script" in ids else answer_turn(interviewee))
+    trial = interviewee.view["trial"]
     assert (trial["ran"], trial["passed"]) == (False, False)
     assert trial["output"] == "the runtimes of skills are not built"
-    assert (await person.make())["has_source_code"]
+    assert (await interviewee.create())["has_source_code"]
 
 
-async def test_created_skill_is_tested_and_usable_immediately(person: Interviewee):
-    await person.start("Count the words of a text and say which occurs most", mode="skill")
-    while person.turn["action"] != "ready_to_create_skill":
-        ids = [option["id"] for option in person.turn.get("options", [])]
-        await (person.choose(ids.index("script")) if "script" in ids else one(person))
-    assert person.view["trial"]["passed"], person.view["trial"]
-    shown = await person.files()
-    made = await person.make()
+async def test_created_skill_is_tested_and_usable_immediately(interviewee: Interviewee):
+    await interviewee.start("Count the words of a text and say which occurs most", mode="skill")
+    while interviewee.turn["action"] != "ready_to_create_skill":
+        ids = [option["id"] for option in interviewee.turn.get("options", [])]
+        await (interviewee.choose(ids.index("script")) if "script" in ids else answer_turn(interviewee))
+    assert interviewee.view["trial"]["passed"], interviewee.view["trial"]
+    shown = await interviewee.files()
+    made = await interviewee.create()
     assert made["has_source_code"]
     assert shown[f"skills/{made['name']}/SKILL.md"] == made["skill_md_content"]
     assert "builder-created" in made["skill_md_content"]
-    bot = data(await person.client.post("/api/v1/bots", json={"name": "Ada"}))
+    bot = data(await interviewee.client.post("/api/v1/bots", json={"name": "Ada"}))
     path = f"/api/v1/bots/{bot['slug']}/skills-file"
-    state = data(await person.client.get(path))
+    state = data(await interviewee.client.get(path))
     content = f'[skills.{made["name"]}]\nskill_name = "{made["name"]}"\nenabled = true\n'
-    data(await person.client.put(path, json={"content": content, "base_hash": state["hash"]}))
-    [attached] = data(await person.client.get(f"/api/v1/bots/{bot['slug']}/skills"))
+    data(await interviewee.client.put(path, json={"content": content, "base_hash": state["hash"]}))
+    [attached] = data(await interviewee.client.get(f"/api/v1/bots/{bot['slug']}/skills"))
     assert attached["problem"] is None
 
 
@@ -216,60 +226,62 @@ def read(path: str) -> str:
     return Path(path).read_text()
 
 
-async def one(person: Interviewee) -> None:
-    if person.turn["action"] == "clarify":
-        await person.say("It counts words")
+async def answer_turn(interviewee: Interviewee) -> None:
+    if interviewee.turn["action"] == "clarify":
+        await interviewee.say("It counts words")
     else:
-        await person.choose()
+        await interviewee.choose()
 
 
-async def test_bot_is_reconfigured_in_place(person: Interviewee):
-    await person.start(STORIES)
-    await person.to_the_end()
-    made = await person.make()
+async def test_bot_is_reconfigured_in_place(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    await interviewee.finish()
+    made = await interviewee.create()
     slug = made["bot_slug"]
     path = f"{BUILDER}/sessions/{new_id()}/reconfigure"
-    person.view = data(await person.client.post(path, json={"bot_slug": slug}))
-    assert person.view["mode"] == "reconfigure"
-    assert person.turn["action"] == "show_preview"
-    assert person.turn["preview"]["name"] == made["bot_name"]
-    await person.answer({"Confirm": True})
-    ids = [option["id"] for option in person.turn["options"]]
-    await person.choose(ids.index("personality"))
-    await person.choose(2)
-    await person.to_the_end()
-    changed = data(await person.client.post(f"{person.path}/assemble?dry_run=true", json={}))["files"]
+    interviewee.view = data(await interviewee.client.post(path, json={"bot_slug": slug}))
+    assert interviewee.view["mode"] == "reconfigure"
+    assert interviewee.turn["action"] == "show_preview"
+    assert interviewee.turn["preview"]["name"] == made["bot_name"]
+    await interviewee.answer({"Confirm": True})
+    ids = [option["id"] for option in interviewee.turn["options"]]
+    await interviewee.choose(ids.index("personality"))
+    await interviewee.choose(2)
+    await interviewee.finish()
+    changed = data(await interviewee.client.post(f"{interviewee.path}/assemble?dry_run=true", json={}))[
+        "files"
+    ]
     assert any(file["diff"] for file in changed)
-    again = await person.make()
+    again = await interviewee.create()
     assert again["bot_id"] == made["bot_id"]
     assert again["bot_slug"] == slug
-    view = data(await person.client.get(f"/api/v1/bots/{slug}"))
+    view = data(await interviewee.client.get(f"/api/v1/bots/{slug}"))
     assert view["soul_version"] == 2
     assert view["problems"] == []
-    assert len(data(await person.client.get("/api/v1/bots"))) == 1
+    assert len(data(await interviewee.client.get("/api/v1/bots"))) == 1
 
 
-async def test_existing_soul_is_used_unchanged(person: Interviewee):
+async def test_existing_soul_is_used_unchanged(interviewee: Interviewee):
     soul = f"---\nname: Lamp\ntraits: [calm]\ntone: quiet\n---\n\n{SOUL}"
-    await person.start("", soul=soul)
-    await person.to_the_end()
-    made = await person.make()
+    await interviewee.start("", soul=soul)
+    await interviewee.finish()
+    made = await interviewee.create()
     assert made["bot_name"] == "Lamp"
     assert read(made["soul_path"]) == soul
-    refused = await person.client.post(f"{BUILDER}/sessions", json={"soul": "---\nname: [\n---\n"})
-    assert refused.status_code == 422
+    response = await interviewee.client.post(f"{BUILDER}/sessions", json={"soul": "---\nname: [\n---\n"})
+    assert response.status_code == 422
     for other in ({"mode": "skill"}, {"mode": "reconfigure", "bot_slug": made["bot_slug"]}):
-        refused = await person.client.post(f"{BUILDER}/sessions", json={"soul": soul, **other})
-        assert refused.json()["errors"][0]["field"] == "soul", "it would not be used"
+        response = await interviewee.client.post(f"{BUILDER}/sessions", json={"soul": soul, **other})
+        assert response.json()["errors"][0]["field"] == "soul", "the soul would not be used"
 
 
-async def test_batch_is_created_at_once(person: Interviewee):
-    await person.start("A reading companion", mode="batch", variants=3)
-    await person.to_the_end()
-    made = await person.make()
+async def test_batch_is_created_at_once(interviewee: Interviewee):
+    await interviewee.start("A reading companion", mode="batch", variants=3)
+    await interviewee.finish()
+    made = await interviewee.create()
     assert len({bot["bot_slug"] for bot in made["bots"]}) == 3
     assert problem(
-        await person.client.post(f"{BUILDER}/sessions", json={"mode": "batch", "variants": 1})
+        await interviewee.client.post(f"{BUILDER}/sessions", json={"mode": "batch", "variants": 1})
     ) == (
         422,
         "invalid",
@@ -279,125 +291,135 @@ async def test_batch_is_created_at_once(person: Interviewee):
 # With a model
 
 
-async def test_model_leads_the_interview_and_writes_the_soul(person: Interviewee, model_server: StartModels):
+async def test_model_leads_the_interview_and_writes_the_soul(
+    interviewee: Interviewee, model_server: StartModels
+):
     server = model_server(interview_script(TURNS))
-    await connect_interviewer(person.client, server)
-    turn = await person.start(STORIES)
+    await connect_interviewer(interviewee.client, server)
+    turn = await interviewee.start(STORIES)
     assert turn["question"] == "What shall it be called?"
-    assert person.view["spoken_by"] == {
+    assert interviewee.view["spoken_by"] == {
         "speaker": "model",
         "model": "scripted:scripted",
         "why": None,
         "can_switch": True,
     }
-    await person.choose(0)
-    assert person.view["preview"]["name"] == "Quill"
-    await person.say("like an old sailor")
-    assert person.turn["action"] == "ready_to_assemble"
-    assert person.turn["config"]["name"] == "Quill"
+    await interviewee.choose(0)
+    assert interviewee.view["preview"]["name"] == "Quill"
+    await interviewee.say("like an old sailor")
+    assert interviewee.turn["action"] == "ready_to_assemble"
+    assert interviewee.turn["config"]["name"] == "Quill"
     asked = server.stats().requests
-    made = await person.make()
+    made = await interviewee.create()
     assert "read every line aloud" in read(made["soul_path"])
     assert server.stats().requests == asked
-    assert person.view["cost_micros"] > 0
+    assert interviewee.view["cost_micros"] > 0
 
 
-async def test_settings_edited_in_the_review_get_a_new_soul(person: Interviewee, model_server: StartModels):
+async def test_settings_edited_in_the_review_get_a_new_soul(
+    interviewee: Interviewee, model_server: StartModels
+):
     server = model_server(interview_script(TURNS))
-    await connect_interviewer(person.client, server)
-    await person.start(STORIES)
-    await person.choose()
-    config = (await person.choose())["config"]
+    await connect_interviewer(interviewee.client, server)
+    await interviewee.start(STORIES)
+    await interviewee.choose()
+    config = (await interviewee.choose())["config"]
     asked = server.stats().requests
-    made = await person.make(config={**config, "name": "Lantern"})
+    made = await interviewee.create(config={**config, "name": "Lantern"})
     assert made["bot_name"] == "Lantern"
     assert server.stats().requests == asked + 1
 
 
-async def test_going_back_calls_no_model(person: Interviewee, model_server: StartModels):
+async def test_going_back_calls_no_model(interviewee: Interviewee, model_server: StartModels):
     server = model_server(interview_script(TURNS))
-    await connect_interviewer(person.client, server)
-    first = await person.start(STORIES)
-    second = await person.choose(0)
+    await connect_interviewer(interviewee.client, server)
+    first = await interviewee.start(STORIES)
+    second = await interviewee.choose(0)
     asked = server.stats().requests
-    assert await person.back("basics") == first
-    assert person.view["preview"]["name"] is None
-    assert await person.choose(0) == second
+    assert await interviewee.back("basics") == first
+    assert interviewee.view["preview"]["name"] is None
+    assert await interviewee.choose(0) == second
     assert server.stats().requests == asked
 
 
-async def test_preview_is_computed_and_confirmed(person: Interviewee, model_server: StartModels):
+async def test_preview_is_computed_and_confirmed(interviewee: Interviewee, model_server: StartModels):
     turns = [
         show_preview(phase="basics", patch={"name": "Quill"}),
         clarify("And the age of the children?"),
         ready(),
     ]
-    await connect_interviewer(person.client, model_server(interview_script(turns)))
-    turn = await person.start(STORIES)
+    await connect_interviewer(interviewee.client, model_server(interview_script(turns)))
+    turn = await interviewee.start(STORIES)
     assert turn["preview"]["name"] == "Quill"
-    assert (await person.answer({"Confirm": True}))["action"] == "clarify"
-    assert (await person.say("five"))["action"] == "ready_to_assemble"
+    assert (await interviewee.answer({"Confirm": True}))["action"] == "clarify"
+    assert (await interviewee.say("five"))["action"] == "ready_to_assemble"
 
 
 @pytest.mark.parametrize("fault", ["500", "401", "cut", "malformed_json", "refusal", "empty"])
 async def test_guide_takes_over_after_two_model_failures(
-    person: Interviewee, model_server: StartModels, fault: str
+    interviewee: Interviewee, model_server: StartModels, fault: str
 ):
-    await connect_interviewer(person.client, model_server(interview_script(TURNS, faults={1: fault})))
-    await person.start(STORIES)
-    turn = await person.choose(0)
+    await connect_interviewer(interviewee.client, model_server(interview_script(TURNS, faults={1: fault})))
+    await interviewee.start(STORIES)
+    turn = await interviewee.choose(0)
     assert turn["action"] == "ask_question"
-    assert person.view["spoken_by"]["speaker"] == "guide"
-    assert person.view["spoken_by"]["why"]
-    assert person.view["preview"]["name"] == "Quill"
-    await person.to_the_end()
-    assert (await person.make())["bot_name"] == "Quill"
+    assert interviewee.view["spoken_by"]["speaker"] == "guide"
+    assert interviewee.view["spoken_by"]["why"]
+    assert interviewee.view["preview"]["name"] == "Quill"
+    await interviewee.finish()
+    assert (await interviewee.create())["bot_name"] == "Quill"
 
 
-async def test_speaker_can_be_switched_midway(person: Interviewee, model_server: StartModels):
+async def test_speaker_can_be_switched_midway(interviewee: Interviewee, model_server: StartModels):
     server = model_server(interview_script(TURNS))
-    await person.start(STORIES)
-    refused = await person.client.post(f"{person.path}/speaker", json={"speaker": "model"})
-    assert problem(refused) == (409, "conflict")
-    await connect_interviewer(person.client, server)
-    person.view = data(await person.client.post(f"{person.path}/speaker", json={"speaker": "model"}))
-    assert person.view["spoken_by"]["speaker"] == "model"
-    await person.choose()
-    assert server.stats().requests == 1
-    person.view = data(await person.client.post(f"{person.path}/speaker", json={"speaker": "guide"}))
-    await person.to_the_end()
-    assert server.stats().requests == 1
-
-
-async def test_pending_model_call_can_be_cancelled(person: Interviewee, model_server: StartModels):
-    slow = interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}})
-    await connect_interviewer(person.client, model_server(slow))
-    asked = await person.start(STORIES)
-    waiting = asyncio.create_task(
-        person.client.post(f"{person.path}/answer", json={"answer": {"OptionIndex": 0}})
+    await interviewee.start(STORIES)
+    response = await interviewee.client.post(f"{interviewee.path}/speaker", json={"speaker": "model"})
+    assert problem(response) == (409, "conflict")
+    await connect_interviewer(interviewee.client, server)
+    interviewee.view = data(
+        await interviewee.client.post(f"{interviewee.path}/speaker", json={"speaker": "model"})
     )
-    while (await person.look()) and person.view["due"] is None:
+    assert interviewee.view["spoken_by"]["speaker"] == "model"
+    await interviewee.choose()
+    assert server.stats().requests == 1
+    interviewee.view = data(
+        await interviewee.client.post(f"{interviewee.path}/speaker", json={"speaker": "guide"})
+    )
+    await interviewee.finish()
+    assert server.stats().requests == 1
+
+
+async def test_pending_model_call_can_be_cancelled(interviewee: Interviewee, model_server: StartModels):
+    slow = interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}})
+    await connect_interviewer(interviewee.client, model_server(slow))
+    asked = await interviewee.start(STORIES)
+    waiting = asyncio.create_task(
+        interviewee.client.post(f"{interviewee.path}/answer", json={"answer": {"OptionIndex": 0}})
+    )
+    while (await interviewee.refresh()) and interviewee.view["due"] is None:
         await asyncio.sleep(0.02)
-    busy: httpx2.Response = await person.client.post(
-        f"{person.path}/answer", json={"answer": {"OptionIndex": 1}}
+    busy: httpx2.Response = await interviewee.client.post(
+        f"{interviewee.path}/answer", json={"answer": {"OptionIndex": 1}}
     )
     assert problem(busy) == (409, "conflict")
-    person.view = data(await person.client.post(f"{person.path}/cancel"))
-    assert person.turn == asked
-    assert person.view["due"] is None
+    interviewee.view = data(await interviewee.client.post(f"{interviewee.path}/cancel"))
+    assert interviewee.turn == asked
+    assert interviewee.view["due"] is None
     assert (await waiting).json()["data"]["turn"] == asked
 
 
-async def test_cancelled_run_does_not_block_the_interview(person: Interviewee, model_server: StartModels):
+async def test_cancelled_run_does_not_block_the_interview(
+    interviewee: Interviewee, model_server: StartModels
+):
     slow = interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}})
-    await connect_interviewer(person.client, model_server(slow))
-    asked = await person.start(STORIES)
+    await connect_interviewer(interviewee.client, model_server(slow))
+    asked = await interviewee.start(STORIES)
     waiting = asyncio.create_task(
-        person.client.post(f"{person.path}/answer", json={"answer": {"OptionIndex": 0}})
+        interviewee.client.post(f"{interviewee.path}/answer", json={"answer": {"OptionIndex": 0}})
     )
-    while not (runs := data(await person.client.get("/api/v1/runs", params={"status": "running"}))):
+    while not (runs := data(await interviewee.client.get("/api/v1/runs", params={"status": "running"}))):
         await asyncio.sleep(0.02)
-    data(await person.client.post(f"/api/v1/runs/{runs[0]['id']}/cancel"))
-    assert await person.look() == asked
-    assert person.view["due"] is None
+    data(await interviewee.client.post(f"/api/v1/runs/{runs[0]['id']}/cancel"))
+    assert await interviewee.refresh() == asked
+    assert interviewee.view["due"] is None
     assert (await waiting).json()["data"]["turn"] == asked

@@ -60,50 +60,50 @@ async def open_socket(
 
 async def test_bot_interview_over_the_socket(live_forge: Live):
     session_id = new_id()
-    async with open_socket(live_forge, session_id) as line, live_forge.client() as client:
-        await line.send("start_bot", description=STORIES)
-        turn = (await line.receive("turn"))["turn"]
+    async with open_socket(live_forge, session_id) as socket, live_forge.client() as client:
+        await socket.send("start_bot", description=STORIES)
+        turn = (await socket.receive("turn"))["turn"]
         while turn["action"] == "ask_question":
-            await line.send("answer", answer={"OptionIndex": 0})
-            turn = (await line.receive("turn"))["turn"]
+            await socket.send("answer", answer={"OptionIndex": 0})
+            turn = (await socket.receive("turn"))["turn"]
         assert turn["action"] == "ready_to_assemble"
-        await line.send("assemble_bot", config=turn["config"])
-        made = (await line.receive("bot_assembled"))["result"]
+        await socket.send("assemble_bot", config=turn["config"])
+        made = (await socket.receive("bot_assembled"))["result"]
         assert {"bot_id", "bot_slug", "bot_name", "skills_attached"} <= set(made)
-        await line.send("assemble_bot", config=turn["config"])
-        assert (await line.receive("bot_assembled"))["result"]["bot_id"] == made["bot_id"]
+        await socket.send("assemble_bot", config=turn["config"])
+        assert (await socket.receive("bot_assembled"))["result"]["bot_id"] == made["bot_id"]
         assert [bot["id"] for bot in data(await client.get("/api/v1/bots"))] == [made["bot_id"]]
 
 
 async def test_skill_interview_over_the_socket(live_forge: Live):
-    async with open_socket(live_forge, new_id()) as line:
-        await line.send("start_skill", description="Count the words of a text")
-        turn = (await line.receive("turn"))["turn"]
+    async with open_socket(live_forge, new_id()) as socket:
+        await socket.send("start_skill", description="Count the words of a text")
+        turn = (await socket.receive("turn"))["turn"]
         while turn["action"] != "ready_to_create_skill":
             answer = {"FreeText": "It counts words"} if turn["action"] == "clarify" else {"OptionIndex": 0}
-            await line.send("answer", answer=answer)
-            turn = (await line.receive("turn"))["turn"]
-        await line.send("assemble_bot")
-        assert (await line.receive("error"))["code"] == "wrong_mode"
-        await line.send("create_skill", skill_request=turn["skill_request"])
-        made = (await line.receive("skill_created"))["result"]
+            await socket.send("answer", answer=answer)
+            turn = (await socket.receive("turn"))["turn"]
+        await socket.send("assemble_bot")
+        assert (await socket.receive("error"))["code"] == "wrong_mode"
+        await socket.send("create_skill", skill_request=turn["skill_request"])
+        made = (await socket.receive("skill_created"))["result"]
         assert made["name"] == turn["skill_request"]["name"]
 
 
 async def test_dropped_connection_can_be_resumed(live_forge: Live):
     session_id = new_id()
-    async with open_socket(live_forge, session_id) as line:
-        await line.send("start_skill", description="Count the words of a text")
-        await line.receive("turn")
-        await line.send("answer", answer={"OptionIndex": 0})
-        turn = (await line.receive("turn"))["turn"]
-    async with open_socket(live_forge, session_id.upper()) as line:
-        state = await line.next()
+    async with open_socket(live_forge, session_id) as socket:
+        await socket.send("start_skill", description="Count the words of a text")
+        await socket.receive("turn")
+        await socket.send("answer", answer={"OptionIndex": 0})
+        turn = (await socket.receive("turn"))["turn"]
+    async with open_socket(live_forge, session_id.upper()) as socket:
+        state = await socket.next()
         assert state["type"] == "state"
         assert state["session"]["mode"] == "skill"
         assert state["session"]["turn"] == turn
-        await line.send("resume")
-        assert (await line.receive("turn"))["turn"] == turn
+        await socket.send("resume")
+        assert (await socket.receive("turn"))["turn"] == turn
 
 
 async def test_all_clients_receive_the_same_turns(live_forge: Live):
@@ -118,11 +118,11 @@ async def test_all_clients_receive_the_same_turns(live_forge: Live):
         assert await two.receive("turn") == first
         await two.send("answer", answer={"OptionIndex": 0})
         assert await one.receive("turn") == await two.receive("turn")
-        person = Interviewee(client, {"session_id": session_id, "mode": "bot"})
-        await person.look()
-        await person.choose()
-        assert (await one.receive("turn"))["turn"] == person.turn
-        assert (await two.receive("turn"))["turn"] == person.turn
+        interviewee = Interviewee(client, {"session_id": session_id, "mode": "bot"})
+        await interviewee.refresh()
+        await interviewee.choose()
+        assert (await one.receive("turn"))["turn"] == interviewee.turn
+        assert (await two.receive("turn"))["turn"] == interviewee.turn
 
 
 @pytest.mark.parametrize(
@@ -145,55 +145,55 @@ async def test_all_clients_receive_the_same_turns(live_forge: Live):
     ],
 )
 async def test_invalid_message_gets_an_error_and_keeps_the_connection(live_forge: Live, text: str, code: str):
-    async with open_socket(live_forge, new_id()) as line:
-        await line.send("start_bot", description=STORIES)
-        turn = (await line.receive("turn"))["turn"]
-        await line.send_text(text)
-        error = await line.receive("error")
+    async with open_socket(live_forge, new_id()) as socket:
+        await socket.send("start_bot", description=STORIES)
+        turn = (await socket.receive("turn"))["turn"]
+        await socket.send_text(text)
+        error = await socket.receive("error")
         assert error["code"] == code
         assert error["message"]
-        await line.send("ping")
-        assert (await line.next())["type"] == "pong"
-        await line.send("resume")
-        assert (await line.receive("turn"))["turn"] == turn
+        await socket.send("ping")
+        assert (await socket.next())["type"] == "pong"
+        await socket.send("resume")
+        assert (await socket.receive("turn"))["turn"] == turn
 
 
 async def test_resume_and_answer_without_a_draft_are_rejected(live_forge: Live):
-    async with open_socket(live_forge, new_id()) as line:
+    async with open_socket(live_forge, new_id()) as socket:
         for kind, more in (
             ("resume", {}),
             ("answer", {"answer": "Back"}),
             ("assemble_bot", {}),
             ("cancel", {}),
         ):
-            await line.send(kind, **more)
-            assert (await line.receive("error"))["code"] == "not_found"
+            await socket.send(kind, **more)
+            assert (await socket.receive("error"))["code"] == "not_found"
 
 
 async def test_unauthenticated_socket_is_rejected(live_forge: Live):
     with pytest.raises(ConnectionClosed) as closed:
-        async with open_socket(live_forge, new_id(), key="forge_nobody") as line:
-            await line.next()
+        async with open_socket(live_forge, new_id(), key="forge_unknown") as socket:
+            await socket.next()
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4401
 
 
 async def test_session_id_must_be_a_uuid(live_forge: Live):
     with pytest.raises(ConnectionClosed) as closed:
-        async with open_socket(live_forge, "not-a-uuid") as line:
-            await line.next()
+        async with open_socket(live_forge, "not-a-uuid") as socket:
+            await socket.next()
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4422
 
 
 async def test_socket_is_closed_when_the_interview_is_deleted(live_forge: Live):
     session_id = new_id()
-    async with open_socket(live_forge, session_id) as line, live_forge.client() as client:
-        await line.send("start_bot", description=STORIES)
-        await line.receive("turn")
+    async with open_socket(live_forge, session_id) as socket, live_forge.client() as client:
+        await socket.send("start_bot", description=STORIES)
+        await socket.receive("turn")
         data(await client.delete(f"{BUILDER}/sessions/{session_id}"))
         with pytest.raises(ConnectionClosed) as closed:
-            await line.receive("turn")
+            await socket.receive("turn")
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4410
 
@@ -203,28 +203,28 @@ async def test_text_is_streamed_and_heartbeat_continues(
 ):
     monkeypatch.setattr(websocket_connection, "HEARTBEAT_S", 0.1)
     server = model_server(interview_script(TURNS, delay_s=0.1))
-    async with live_forge.client() as client, open_socket(live_forge, new_id()) as line:
+    async with live_forge.client() as client, open_socket(live_forge, new_id()) as socket:
         await connect_interviewer(client, server)
-        await line.send("start_bot", description=STORIES)
-        pieces, beats = list[str](), 0
-        while (frame := await line.next())["type"] != "turn":
+        await socket.send("start_bot", description=STORIES)
+        pieces, heartbeats = list[str](), 0
+        while (frame := await socket.next())["type"] != "turn":
             if frame["type"] == "delta":
                 pieces.append(frame["text"])
-            beats += frame["type"] == "pong" and bool(pieces)
+            heartbeats += frame["type"] == "pong" and bool(pieces)
         assert len(pieces) > 1
         assert "".join(pieces) == frame["turn"]["question"]
-        assert beats
+        assert heartbeats
 
 
 async def test_pending_model_call_can_be_cancelled(live_forge: Live, model_server: StartModels):
     server = model_server(interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}}))
-    async with live_forge.client() as client, open_socket(live_forge, new_id()) as line:
+    async with live_forge.client() as client, open_socket(live_forge, new_id()) as socket:
         await connect_interviewer(client, server)
-        await line.send("start_bot", description=STORIES)
-        asked = (await line.receive("turn"))["turn"]
-        await line.send("answer", answer={"OptionIndex": 0})
-        assert (await line.receive("state"))["session"]["due"] == "ask"
-        await line.send("ping")
-        assert (await line.next())["type"] == "pong"
-        await line.send("cancel")
-        assert (await line.receive("turn"))["turn"] == asked
+        await socket.send("start_bot", description=STORIES)
+        asked = (await socket.receive("turn"))["turn"]
+        await socket.send("answer", answer={"OptionIndex": 0})
+        assert (await socket.receive("state"))["session"]["due"] == "ask"
+        await socket.send("ping")
+        assert (await socket.next())["type"] == "pong"
+        await socket.send("cancel")
+        assert (await socket.receive("turn"))["turn"] == asked

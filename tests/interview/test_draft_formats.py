@@ -13,7 +13,7 @@ from forge.interview.drafts import draft_summary, read_state
 from forge.interview.errors import BrokenDraft, NewerDraft
 from forge.interview.store import DraftRow
 
-FIRST: dict[str, Any] = {
+FORMAT_1: dict[str, Any] = {
     "session_id": "0198c0de-0000-7000-8000-000000000009",
     "phase": "personality",
     "initial_description": "A helper that plans my garden",
@@ -31,7 +31,7 @@ FIRST: dict[str, Any] = {
 def row(state_json: str, version: int) -> DraftRow:
     at = datetime(2026, 1, 2, tzinfo=UTC)
     return DraftRow(
-        session_id=FIRST["session_id"],
+        session_id=FORMAT_1["session_id"],
         account_id="a",
         state_json=state_json,
         schema_version=version,
@@ -49,25 +49,25 @@ def test_draft_round_trips():
 
 
 def test_draft_of_format_1_can_be_continued():
-    state = read_state(row(json.dumps(FIRST), 1))
+    state = read_state(row(json.dumps(FORMAT_1), 1))
     assert state.found_purpose == CustomPurpose(custom="garden planner")
     assert (state.config.name, state.config.tone, state.config.temperature) == ("Fern", "warm", None)
     assert [(one.label, one.asked.turn.phase) for one in state.exchanges] == [
         ("Fern", Phase.BASICS),
         ("very", Phase.BASICS),
     ]
-    going_on = engine.begin(state)
-    assert going_on.speaker is InterviewSpeaker.GUIDE
-    assert topic(going_on) not in ("name", "tone")
-    assert walk_to_end(going_on).config.name == "Fern"
+    continued = engine.begin(state)
+    assert continued.speaker is InterviewSpeaker.GUIDE
+    assert topic(continued) not in ("name", "tone")
+    assert walk_to_end(continued).config.name == "Fern"
 
 
 def test_draft_of_a_newer_format_is_rejected_and_listed():
     saved = row('{"something": "else"}', 99)
-    with pytest.raises(NewerDraft, match="newer Forge") as refused:
+    with pytest.raises(NewerDraft, match="newer Forge") as error:
         read_state(saved)
-    assert "kept" in (refused.value.hint or "")
-    assert draft_summary(saved).problem == refused.value.message
+    assert "kept" in (error.value.hint or "")
+    assert draft_summary(saved).problem == error.value.message
 
 
 @pytest.mark.parametrize("broken", ["", "[]", "{", '{"mode": 1}', '{"conversation": 7}'])

@@ -233,12 +233,12 @@ def test_answers_kept_by_the_model_are_not_repeated():
     kept = state.exchanges[1].number
     changed = say(take(state, WentBack(phase=Phase.BASICS)), "Nest")
     assert [one.number for one in changed.set_aside] == [kept]
-    heard = model_says(
+    continued = model_says(
         changed, **{**QUESTION, "phase": "model", "question": "Which?", "field": "model", "keeps": [kept]}
     )
-    assert heard.config.tone == "proud"
-    assert heard.question_count == 2
-    assert heard.set_aside == []
+    assert continued.config.tone == "proud"
+    assert continued.question_count == 2
+    assert continued.set_aside == []
 
 
 def test_guide_continues_for_a_failed_model():

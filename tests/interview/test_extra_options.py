@@ -56,9 +56,9 @@ def test_skip_is_offered_from_the_fifth_question():
 
 def test_skipping_leads_to_the_review_with_defaults():
     state = advance_to(started(ANALYST, facts=FACTS), "boundaries")
-    place = ids(state).index("skip")
-    assert question_of(state).options[place].reason.endswith(" Skills: summarize.")
-    state = choose(state, place)
+    index = ids(state).index("skip")
+    assert question_of(state).options[index].reason.endswith(" Skills: summarize.")
+    state = choose(state, index)
     assert topic(state) == "ready"
     assert state.config.skills == [SUMMARIZE]
 
@@ -77,12 +77,12 @@ def test_remembered_choices_are_offered_once_with_a_reason():
     facts = FACTS.model_copy(update={"remembered": [REMEMBERED], "skill_names": names})
     state = advance_to(started(ANALYST, facts=facts), "tone")
     assert state.asked is not None
-    place = ids(state).index("same")
-    assert state.asked.extras == {place: "same"}
-    option = question_of(state).options[place]
+    index = ids(state).index("same")
+    assert state.asked.extras == {index: "same"}
+    option = question_of(state).options[index]
     assert option.label == "Same as last time: empathetic tone, Claude Opus 5, summarize and own-thing"
     assert option.reason == "You chose this for letters: “Answer letters”."
-    state = choose(state, place)
+    state = choose(state, index)
     assert (state.config.tone, state.config.model) == ("empathetic", OPUS.ref)
     assert state.config.skills == [
         SkillRequest(name="summarize", description="Does summarize."),
@@ -95,15 +95,15 @@ def test_remembered_choices_are_offered_once_with_a_reason():
 
 
 def test_memory_without_choices_is_not_offered():
-    nothing = REMEMBERED.model_copy(update={"chosen_tone": None, "chosen_model": None, "chosen_skills": []})
-    state = advance_to(started(ANALYST, facts=FACTS.model_copy(update={"remembered": [nothing]})), "tone")
+    empty = REMEMBERED.model_copy(update={"chosen_tone": None, "chosen_model": None, "chosen_skills": []})
+    state = advance_to(started(ANALYST, facts=FACTS.model_copy(update={"remembered": [empty]})), "tone")
     assert "same" not in ids(state)
 
 
 def test_model_setup_is_offered_when_no_model_has_a_key():
     state = advance_to(started(ANALYST, facts=Facts(models=[KEYLESS])), "model")
-    place = ids(state).index("setup")
-    assert state.asked is not None and state.asked.extras[place] == "setup"
+    index = ids(state).index("setup")
+    assert state.asked is not None and state.asked.extras[index] == "setup"
     assert "setup" not in ids(advance_to(started(ANALYST, facts=FACTS), "model"))
 
 
@@ -120,8 +120,8 @@ def test_model_question_is_repeated_after_setup():
 def test_last_options_of_the_model_make_room_for_extra_ones():
     facts = FACTS.model_copy(update={"remembered": [REMEMBERED]})
     state = new_state(ANALYST, facts=facts)
-    far = state.replace(exchanges=advance_to(started(ANALYST, facts=facts), "traits").exchanges[:2] * 2)
-    asked = add_extra_options(far, question(Phase.PERSONALITY, MAX_OPTIONS))
+    later = state.replace(exchanges=advance_to(started(ANALYST, facts=facts), "traits").exchanges[:2] * 2)
+    asked = add_extra_options(later, question(Phase.PERSONALITY, MAX_OPTIONS))
     assert isinstance(asked.turn, AskQuestion)
     assert [option.id for option in asked.turn.options] == [
         *("option-0", "option-1", "option-2", "option-3", "same", "skip"),
@@ -133,8 +133,8 @@ def test_last_options_of_the_model_make_room_for_extra_ones():
 
 def test_missing_patches_are_filled_to_match_options():
     state = new_state(ANALYST, facts=Facts())
-    bare = question(Phase.MODEL, 3).model_copy(update={"patches": []})
-    asked = add_extra_options(state, bare)
+    without_patches = question(Phase.MODEL, 3).model_copy(update={"patches": []})
+    asked = add_extra_options(state, without_patches)
     assert asked.patches == [NOTHING] * 4
     assert asked.extras == {3: "setup"}
 
@@ -143,10 +143,10 @@ def test_review_and_clarify_turns_get_no_extra_options():
     state = advance_to(started(ANALYST, facts=FACTS), "skills")
     review = question(Phase.REVIEW, 3)
     assert add_extra_options(state, review) == review
-    words = Asked(
+    clarify = Asked(
         turn=Clarify(phase=Phase.SKILLS, message="Which?"), topic="skills", speaker=InterviewSpeaker.GUIDE
     )
-    assert add_extra_options(state, words) == words
+    assert add_extra_options(state, clarify) == clarify
 
 
 def test_extra_options_are_not_added_twice():
@@ -158,14 +158,14 @@ def test_extra_options_are_not_added_twice():
 def test_skipping_a_reconfiguration_keeps_the_rest():
     state = started("", mode=Mode.RECONFIGURE, basis=ATLAS, facts=FACTS)
     state = take(state, Confirmed(yes=True))
-    for wanted in ("personality", "keep", "keep", "identity"):
+    for option_id in ("personality", "keep", "keep", "identity"):
         assert "skip" not in ids(state)
-        state = choose(state, ids(state).index(wanted))
+        state = choose(state, ids(state).index(option_id))
     assert question_of(state).options[-1].label == "Skip the rest: leave it as it is"
 
 
 def test_remembered_choices_that_are_gone_are_not_offered():
-    gone = REMEMBERED.model_copy(update={"chosen_model": "nobody:nothing", "chosen_skills": ["gone"]})
+    gone = REMEMBERED.model_copy(update={"chosen_model": "unknown:unknown", "chosen_skills": ["gone"]})
     state = advance_to(started(ANALYST, facts=FACTS.model_copy(update={"remembered": [gone]})), "tone")
-    place = ids(state).index("same")
-    assert question_of(state).options[place].label == "Same as last time: empathetic tone"
+    index = ids(state).index("same")
+    assert question_of(state).options[index].label == "Same as last time: empathetic tone"

@@ -24,7 +24,7 @@ PURPOSES = (
 )
 MODES = ("bot", "bot", "skill", "batch", "reconfigure")
 BOTS = {"bot": 1, "skill": 0, "batch": 2, "reconfigure": 1}
-TROUBLES: tuple[Any, ...] = (
+FAULTS: tuple[Any, ...] = (
     None,
     "back",
     "400",
@@ -40,7 +40,7 @@ TROUBLES: tuple[Any, ...] = (
 QUESTIONS = [
     NAME,
     ask("How?", option("Gently", "gentle"), option("Wildly", "wild"), field="tone", phase="personality"),
-    ready(purpose="As was said."),
+    ready(purpose="Help me every day."),
 ]
 SKILL = {"body": "# Count words\n\nCount them and say the number.\n", "capabilities": []}
 
@@ -64,8 +64,8 @@ def script() -> dict[str, Any]:
     for number in range(50):
         questions = skill_questions(number) if mode_of(number) == "skill" else QUESTIONS
         turns: list[dict[str, Any]] = [{"tools": [{"answer": turn}]} for turn in questions]
-        if (trouble := trouble_of(number)) not in (None, "back", "guide"):
-            turns[1]["fault"] = trouble
+        if (fault := fault_of(number)) not in (None, "back", "guide"):
+            turns[1]["fault"] = fault
         match = {"system": "^You are Forge", "opening": rf"\bcase {number}\b"}
         scenes[f"case {number}"] = {"match": match, "turns": turns, "position": POSITION}
     return {"scenes": scenes}
@@ -75,47 +75,47 @@ def mode_of(number: int) -> str:
     return MODES[number % len(MODES)]
 
 
-def trouble_of(number: int) -> Any:
-    return TROUBLES[number % len(TROUBLES)]
+def fault_of(number: int) -> Any:
+    return FAULTS[number % len(FAULTS)]
 
 
-async def interview(person: Interviewee, number: int) -> dict[str, Any]:
+async def interview(interviewee: Interviewee, number: int) -> dict[str, Any]:
     mode = mode_of(number)
     more: dict[str, Any] = {"mode": mode}
     if mode == "batch":
         more["variants"] = 2
     if mode == "reconfigure":
-        bot = data(await person.client.post("/api/v1/bots", json={"name": f"Old {number}"}))
+        bot = data(await interviewee.client.post("/api/v1/bots", json={"name": f"Old {number}"}))
         more["bot_slug"] = bot["slug"]
-    if trouble_of(number) == "guide":
+    if fault_of(number) == "guide":
         more["speaker"] = "guide"
-    await person.start(f"{PURPOSES[number % len(PURPOSES)]}, case {number}", **more)
-    if trouble_of(number) == "back":
-        await there_and_back(person)
-    ending = await person.to_the_end()
+    await interviewee.start(f"{PURPOSES[number % len(PURPOSES)]}, case {number}", **more)
+    if fault_of(number) == "back":
+        await go_back_and_repeat(interviewee)
+    ending = await interviewee.finish()
     assert ending["action"].startswith("ready_to_")
-    made = await person.make()
-    replayed = data(await person.client.get(f"{person.path}/replay"))
+    made = await interviewee.create()
+    replayed = data(await interviewee.client.get(f"{interviewee.path}/replay"))
     assert replayed["differs"] == []
     return made
 
 
-async def there_and_back(person: Interviewee) -> None:
-    first = person.turn
-    await one_on(person)
-    second = person.turn
-    assert await person.back() == first
-    await one_on(person)
-    assert person.turn == second
+async def go_back_and_repeat(interviewee: Interviewee) -> None:
+    first = interviewee.turn
+    await answer_turn(interviewee)
+    second = interviewee.turn
+    assert await interviewee.back() == first
+    await answer_turn(interviewee)
+    assert interviewee.turn == second
 
 
-async def one_on(person: Interviewee) -> None:
-    if person.turn["action"] == "show_preview":
-        await person.answer({"Confirm": True})
-    elif person.turn["action"] == "clarify":
-        await person.say("It helps me every day")
+async def answer_turn(interviewee: Interviewee) -> None:
+    if interviewee.turn["action"] == "show_preview":
+        await interviewee.answer({"Confirm": True})
+    elif interviewee.turn["action"] == "clarify":
+        await interviewee.say("It helps me every day")
     else:
-        await person.choose()
+        await interviewee.choose()
 
 
 @pytest.mark.timeout(1500)
@@ -126,13 +126,13 @@ async def test_fifty_interviews_reach_the_end(
     database = f"sqlite:///{tmp_path / 'forge.db'}"
     async with live(settings_for(tmp_path / "data", database)) as running, running.client() as client:
         await connect_interviewer(client, model_server(script()))
-        at_once = asyncio.Semaphore(4)
+        limit = asyncio.Semaphore(4)
 
-        async def one(number: int) -> dict[str, Any]:
-            async with at_once:
+        async def run_interview(number: int) -> dict[str, Any]:
+            async with limit:
                 return await interview(Interviewee(client), number)
 
-        made = await asyncio.gather(*(one(number) for number in numbers))
+        made = await asyncio.gather(*(run_interview(number) for number in numbers))
         slugs = [bot["bot_slug"] for result in made for bot in result["bots"]]
         skills = {result["skill"]["name"] for result in made if result["skill"]}
         assert len(slugs) == len(set(slugs)) == sum(BOTS[mode_of(number)] for number in numbers)

@@ -14,7 +14,7 @@ from forge.bots.files.skills_toml import parse_skills
 from forge.bots.files.soul import parse_soul
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"
-NAUGHTY = (
+HOSTILE_TEXTS = (
     'Eve: "the\nsecond"',
     "---\nname: [",
     "!!python/object/apply:os.system ['true']",
@@ -41,81 +41,83 @@ NAUGHTY = (
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hostile")
 
 
 @pytest.fixture(scope="module")
-async def person(place: Path) -> AsyncIterator[Interviewee]:
+async def interviewee(folder: Path) -> AsyncIterator[Interviewee]:
     """Share one instance for all inputs."""
     async with (
-        live(settings_for(place / "data", f"sqlite:///{place / 'data' / 'forge.db'}")) as running,
+        live(settings_for(folder / "data", f"sqlite:///{folder / 'data' / 'forge.db'}")) as running,
         running.client() as client,
     ):
         yield Interviewee(client)
 
 
-def outside(place: Path) -> set[str]:
-    return {one.name for one in place.iterdir()}
+def entries(folder: Path) -> set[str]:
+    return {one.name for one in folder.iterdir()}
 
 
-async def bots(person: Interviewee) -> int:
-    return len(data(await person.client.get("/api/v1/bots")))
+async def count_bots(interviewee: Interviewee) -> int:
+    return len(data(await interviewee.client.get("/api/v1/bots")))
 
 
-async def drafts(person: Interviewee) -> int:
-    return len(data(await person.client.get(f"{BUILDER}/drafts")))
+async def count_drafts(interviewee: Interviewee) -> int:
+    return len(data(await interviewee.client.get(f"{BUILDER}/drafts")))
 
 
-async def say_anything(person: Interviewee, text: str) -> None:
+async def answer_everything_with(interviewee: Interviewee, text: str) -> None:
     """Answer every question with this text where free text is allowed; rejections are fine."""
     for _ in range(40):
-        turn = person.turn
+        turn = interviewee.turn
         if turn["action"].startswith("ready_to_"):
             return
-        before = person.view["question_count"]
-        takes_words = turn["action"] == "clarify" or (
+        before = interviewee.view["question_count"]
+        accepts_text = turn["action"] == "clarify" or (
             turn["action"] == "ask_question" and turn["allow_free_text"]
         )
-        if takes_words:
-            reply = await person.client.post(f"{person.path}/answer", json={"answer": {"FreeText": text}})
-            assert reply.status_code in (200, 400, 422), reply.text
-            await person.look()
-        if person.view["question_count"] == before:
-            await (
-                person.say("Quiet help with small things")
-                if person.turn["action"] == "clarify"
-                else _first(person)
+        if accepts_text:
+            reply = await interviewee.client.post(
+                f"{interviewee.path}/answer", json={"answer": {"FreeText": text}}
             )
-    raise AssertionError("no end in sight")
+            assert reply.status_code in (200, 400, 422), reply.text
+            await interviewee.refresh()
+        if interviewee.view["question_count"] == before:
+            await (
+                interviewee.say("Quiet help with small things")
+                if interviewee.turn["action"] == "clarify"
+                else _choose_first(interviewee)
+            )
+    raise AssertionError("the interview did not reach the end")
 
 
-async def _first(person: Interviewee) -> None:
-    if person.turn["action"] == "show_preview":
-        await person.answer({"Confirm": True})
+async def _choose_first(interviewee: Interviewee) -> None:
+    if interviewee.turn["action"] == "show_preview":
+        await interviewee.answer({"Confirm": True})
     else:
-        await person.choose()
+        await interviewee.choose()
 
 
 @pytest.mark.sample(8)
-@pytest.mark.parametrize("text", NAUGHTY, ids=range(len(NAUGHTY)))
-async def test_hostile_text_yields_a_readable_bot(person: Interviewee, place: Path, text: str):
-    begun = await person.client.post(f"{BUILDER}/sessions", json={"description": text})
-    assert begun.status_code == 200, begun.text
-    person.view = data(begun)
-    await say_anything(person, text)
-    made = await person.make()
-    folder = Path(made["soul_path"]).parent
-    assert folder.parent == place / "data" / "bots"
+@pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
+async def test_hostile_text_yields_a_readable_bot(interviewee: Interviewee, folder: Path, text: str):
+    response = await interviewee.client.post(f"{BUILDER}/sessions", json={"description": text})
+    assert response.status_code == 200, response.text
+    interviewee.view = data(response)
+    await answer_everything_with(interviewee, text)
+    made = await interviewee.create()
+    bot_folder = Path(made["soul_path"]).parent
+    assert bot_folder.parent == folder / "data" / "bots"
     for name, parse in (
         ("SOUL.md", parse_soul),
         ("IDENTITY.md", parse_identity),
         ("skills.toml", parse_skills),
     ):
-        problems = parse((folder / name).read_text()).problems
+        problems = parse((bot_folder / name).read_text()).problems
         assert [one for one in problems if not one.is_warning] == []
-    assert outside(place) == {"data"}
-    skills = place / "data" / "skills"
+    assert entries(folder) == {"data"}
+    skills = folder / "data" / "skills"
     assert (
         all((one / "SKILL.md").is_file() for one in skills.iterdir() if one.is_dir())
         if skills.exists()
@@ -124,32 +126,38 @@ async def test_hostile_text_yields_a_readable_bot(person: Interviewee, place: Pa
 
 
 @pytest.mark.sample(8)
-@pytest.mark.parametrize("text", NAUGHTY, ids=range(len(NAUGHTY)))
-async def test_hostile_text_yields_a_skill_inside_the_library(person: Interviewee, place: Path, text: str):
-    begun = await person.client.post(f"{BUILDER}/sessions", json={"description": text, "mode": "skill"})
-    person.view = data(begun)
-    await say_anything(person, text)
-    made = await person.make()
-    assert Path(made["skill"]["folder"]).parent == place / "data" / "skills"
-    assert outside(place) == {"data"}
+@pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
+async def test_hostile_text_yields_a_skill_inside_the_library(
+    interviewee: Interviewee, folder: Path, text: str
+):
+    response = await interviewee.client.post(
+        f"{BUILDER}/sessions", json={"description": text, "mode": "skill"}
+    )
+    interviewee.view = data(response)
+    await answer_everything_with(interviewee, text)
+    made = await interviewee.create()
+    assert Path(made["skill"]["folder"]).parent == folder / "data" / "skills"
+    assert entries(folder) == {"data"}
 
 
 @pytest.mark.parametrize(
     "name", ["../x", "a/b", "/x", "..", ".", "", "A", "x" * 65, "a--b", "-a", "a b", "ä", "a\nb", "skill.md"]
 )
-async def test_skill_with_an_invalid_name_is_rejected(person: Interviewee, place: Path, name: str):
-    before = await bots(person)
-    await person.start("Count the words of a text", mode="skill")
+async def test_skill_with_an_invalid_name_is_rejected(interviewee: Interviewee, folder: Path, name: str):
+    before = await count_bots(interviewee)
+    await interviewee.start("Count the words of a text", mode="skill")
     request = {"name": name, "description": "Counts words."}
-    refused = await person.client.post(f"{person.path}/create-skill", json={"skill_request": request})
-    assert refused.status_code == 422, refused.text
-    await person.start("Bedtime stories")
-    config = (await person.to_the_end())["config"]
+    response = await interviewee.client.post(
+        f"{interviewee.path}/create-skill", json={"skill_request": request}
+    )
+    assert response.status_code == 422, response.text
+    await interviewee.start("Bedtime stories")
+    config = (await interviewee.finish())["config"]
     config["skills"] = [{"name": name, "description": "x", "skill_type": "prompt"}]
-    refused = await person.client.post(f"{person.path}/assemble", json={"config": config})
-    assert refused.status_code == 422, refused.text
-    assert outside(place) == {"data"}
-    assert await bots(person) == before
+    response = await interviewee.client.post(f"{interviewee.path}/assemble", json={"config": config})
+    assert response.status_code == 422, response.text
+    assert entries(folder) == {"data"}
+    assert await count_bots(interviewee) == before
 
 
 @pytest.mark.parametrize(
@@ -164,13 +172,13 @@ async def test_skill_with_an_invalid_name_is_rejected(person: Interviewee, place
     ],
     ids=range(6),
 )
-async def test_invalid_soul_is_rejected_with_the_reason(person: Interviewee, soul: str):
-    before = await drafts(person)
-    refused = await person.client.post(f"{BUILDER}/sessions", json={"description": "x", "soul": soul})
-    assert refused.status_code in (200, 422)
-    if refused.status_code == 422:
-        assert refused.json()["errors"][0]["message"]
-        assert await drafts(person) == before
+async def test_invalid_soul_is_rejected_with_the_reason(interviewee: Interviewee, soul: str):
+    before = await count_drafts(interviewee)
+    response = await interviewee.client.post(f"{BUILDER}/sessions", json={"description": "x", "soul": soul})
+    assert response.status_code in (200, 422)
+    if response.status_code == 422:
+        assert response.json()["errors"][0]["message"]
+        assert await count_drafts(interviewee) == before
 
 
 @pytest.mark.parametrize(
@@ -181,7 +189,7 @@ async def test_invalid_soul_is_rejected_with_the_reason(person: Interviewee, sou
         ("description", "x" * 5_000),
         ("category", "wizard"),
         ("tags", ["x"] * 50),
-        ("model_config", {"model": "nobody:nothing", "temperature": 0.5, "max_tokens": 100}),
+        ("model_config", {"model": "unknown:unknown", "temperature": 0.5, "max_tokens": 100}),
         ("model_config", {"model": "default", "temperature": 7, "max_tokens": 100}),
         ("model_config", {"model": "default", "temperature": 0.5, "max_tokens": 0}),
         ("extra", 1),
@@ -189,17 +197,19 @@ async def test_invalid_soul_is_rejected_with_the_reason(person: Interviewee, sou
         ("personality", {"tone": "x" * 1000, "traits": [], "purpose": "p", "boundaries": None}),
     ],
 )
-async def test_settings_are_validated_on_the_server(person: Interviewee, part: str, value: Any):
-    await person.start("Bedtime stories")
-    before, config = await bots(person), (await person.to_the_end())["config"]
-    refused = await person.client.post(f"{person.path}/assemble", json={"config": {**config, part: value}})
-    assert 400 <= refused.status_code < 500, refused.text
-    assert await bots(person) == before
-    await person.make()
+async def test_settings_are_validated_on_the_server(interviewee: Interviewee, part: str, value: Any):
+    await interviewee.start("Bedtime stories")
+    before, config = await count_bots(interviewee), (await interviewee.finish())["config"]
+    response = await interviewee.client.post(
+        f"{interviewee.path}/assemble", json={"config": {**config, part: value}}
+    )
+    assert 400 <= response.status_code < 500, response.text
+    assert await count_bots(interviewee) == before
+    await interviewee.create()
 
 
-async def test_description_of_a_megabyte_is_rejected(person: Interviewee):
-    before = await drafts(person)
-    refused = await person.client.post(f"{BUILDER}/sessions", json={"description": "x" * 1_000_000})
-    assert refused.status_code in (413, 422)
-    assert await drafts(person) == before
+async def test_description_of_a_megabyte_is_rejected(interviewee: Interviewee):
+    before = await count_drafts(interviewee)
+    response = await interviewee.client.post(f"{BUILDER}/sessions", json={"description": "x" * 1_000_000})
+    assert response.status_code in (413, 422)
+    assert await count_drafts(interviewee) == before

@@ -72,13 +72,13 @@ def topic(state: State) -> str:
     return state.asked.topic
 
 
-def advance_to(state: State, wanted: str) -> State:
+def advance_to(state: State, topic_name: str) -> State:
     """Choose first options until this topic is asked about."""
     for _ in range(40):
-        if topic(state) == wanted:
+        if topic(state) == topic_name:
             return state
         state = advance(state)
-    raise AssertionError(f"{wanted} was never asked")
+    raise AssertionError(f"{topic_name} was not asked about")
 
 
 def advance(state: State) -> State:
@@ -100,7 +100,7 @@ def walk_to_end(state: State) -> State:
         if topic(state) == "ready":
             return state
         state = advance(state)
-    raise AssertionError("it never ended")
+    raise AssertionError("the interview did not reach the end")
 
 
 def written_from_template(state: State) -> Written:

@@ -1,4 +1,4 @@
-"""Waiting for a time on the wall, while somebody sets the clock."""
+"""Waiting for a wall-clock time while the clock is changed."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -17,23 +17,23 @@ LATER = timedelta(hours=3)
 
 
 @pytest.fixture(autouse=True)
-def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "RECHECK_S", 0.01)
 
 
-def shows(*moments: datetime) -> Callable[[], datetime]:
-    """One after the other, and then the last for ever."""
+def show_times(*moments: datetime) -> Callable[[], datetime]:
+    """Return a clock that shows these times in order, and then always the last."""
     left: Iterator[datetime] = iter(moments)
     return lambda: next(left, moments[-1])
 
 
 async def test_clock_set_forward_ends_a_sleep():
     async with asyncio.timeout(PATIENCE_S):
-        await sleep_until(NOON + LATER, clock=shows(NOON, NOON + LATER))
+        await sleep_until(NOON + LATER, clock=show_times(NOON, NOON + LATER))
 
 
 async def test_clock_set_back_extends_a_sleep_only_up_to_its_maximum():
-    set_back = shows(NOON, NOON - LATER)
+    set_back = show_times(NOON, NOON - LATER)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):
             await sleep_until(NOON + timedelta(seconds=0.1), clock=set_back)
@@ -43,11 +43,11 @@ async def test_clock_set_back_extends_a_sleep_only_up_to_its_maximum():
 
 async def test_deadline_follows_the_clock():
     with pytest.raises(TimeoutError):
-        async with deadline(NOON + LATER, clock=shows(NOON, NOON + LATER)):
+        async with deadline(NOON + LATER, clock=show_times(NOON, NOON + LATER)):
             await asyncio.sleep(60)
 
 
 async def test_block_within_its_deadline_is_not_interrupted():
     for moment in (NOON + LATER, None):
-        async with deadline(moment, clock=shows(NOON)):
+        async with deadline(moment, clock=show_times(NOON)):
             await asyncio.sleep(0)

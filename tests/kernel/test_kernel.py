@@ -1,4 +1,4 @@
-"""Small things everybody relies on."""
+"""Ids, hashes, locks and background tasks."""
 
 import asyncio
 import os
@@ -109,7 +109,7 @@ async def test_task_that_ignores_cancellation_is_cancelled_again(monkeypatch: py
             try:
                 await asyncio.sleep(60)
             except asyncio.CancelledError:
-                losses += 1  # as when the clean-up fails and somebody handles that failure
+                losses += 1  # as when clean-up fails and the failure is handled
 
     task = asyncio.create_task(stubborn())
     await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""What is too long, and what does not fit, as people are told."""
+"""Truncation of text and messages of validation errors."""
 
 from typing import Annotated
 
@@ -9,8 +9,8 @@ from forge.kernel.text import NOT_BLANK, PatternRule, truncate, truncate_line
 from forge.kernel.validation import ValidationProblem, first_problem
 
 
-class _Shelf(BaseModel):
-    books: list[int]
+class _Numbers(BaseModel):
+    values: list[int]
 
 
 @pytest.mark.parametrize(
@@ -29,19 +29,19 @@ def test_truncated_line_has_no_trailing_space(text: str, short: str):
 
 
 def test_first_problem_has_its_location():
-    with pytest.raises(ValidationError) as refused:
-        _Shelf.model_validate({"books": [1, "two", "three"]})
-    misfit = first_problem(refused.value)
-    said = "Input should be a valid integer, unable to parse string as an integer"
-    assert misfit == ValidationProblem(("books", 1), said, "int_parsing")
-    assert (misfit.where, str(misfit)) == ("books.1", f"books.1: {said}")
+    with pytest.raises(ValidationError) as error:
+        _Numbers.model_validate({"values": [1, "two", "three"]})
+    problem = first_problem(error.value)
+    message = "Input should be a valid integer, unable to parse string as an integer"
+    assert problem == ValidationProblem(("values", 1), message, "int_parsing")
+    assert (problem.where, str(problem)) == ("values.1", f"values.1: {message}")
 
 
 def test_problem_of_the_whole_value_has_no_path():
-    with pytest.raises(ValidationError) as refused:
+    with pytest.raises(ValidationError) as error:
         TypeAdapter(int).validate_python("no")
-    misfit = first_problem(refused.value)
-    assert (misfit.where, str(misfit)) == ("", misfit.message)
+    problem = first_problem(error.value)
+    assert (problem.where, str(problem)) == ("", problem.message)
 
 
 NAME: TypeAdapter[str] = TypeAdapter(Annotated[str, PatternRule("^[a-z]{1,3}$", "must have 1 to 3 letters")])
@@ -53,9 +53,9 @@ def test_matching_text_is_accepted():
 
 @pytest.mark.parametrize("text", ["", "ab1", "abcd", "ab\n"])
 def test_mismatch_is_reported_with_the_rule(text: str):
-    with pytest.raises(ValidationError) as refused:
+    with pytest.raises(ValidationError) as error:
         NAME.validate_python(text)
-    assert refused.value.errors()[0]["msg"] == "Value error, must have 1 to 3 letters"
+    assert error.value.errors()[0]["msg"] == "Value error, must have 1 to 3 letters"
 
 
 def test_json_schema_contains_the_pattern():
@@ -64,8 +64,8 @@ def test_json_schema_contains_the_pattern():
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\u00a0"])
 def test_blank_text_is_rejected(text: str):
-    said = TypeAdapter(Annotated[str, NOT_BLANK])
+    message = TypeAdapter(Annotated[str, NOT_BLANK])
     with pytest.raises(ValidationError, match="must not be blank"):
-        said.validate_python(text)
-    assert said.validate_python(" a\n") == " a\n"
-    assert said.json_schema()["pattern"] == r"\S"
+        message.validate_python(text)
+    assert message.validate_python(" a\n") == " a\n"
+    assert message.json_schema()["pattern"] == r"\S"

@@ -1,4 +1,4 @@
-"""What is told of a value that does not fit."""
+"""Messages of validation errors."""
 
 import pytest
 from pydantic import BaseModel, ValidationError, field_validator
@@ -13,37 +13,37 @@ class Layer(BaseModel):
     @classmethod
     def _is_known(cls, name: str) -> str:
         if name == "attic":
-            raise ValueError("there is no attic in this house")
+            raise ValueError("unknown layer")
         return name
 
 
-class House(BaseModel):
+class Building(BaseModel):
     layers: list[Layer]
     floors: int = 1
 
 
-def refused(text: str) -> ValidationError:
-    with pytest.raises(ValidationError) as caught:
-        House.model_validate_json(text)
-    return caught.value
+def validation_error(text: str) -> ValidationError:
+    with pytest.raises(ValidationError) as error:
+        Building.model_validate_json(text)
+    return error.value
 
 
 def test_validator_message_has_no_prefix():
-    assert str(first_problem(refused('{"layers": [{"name": "attic"}]}'))) == (
-        "layers.0.name: there is no attic in this house"
+    assert str(first_problem(validation_error('{"layers": [{"name": "attic"}]}'))) == (
+        "layers.0.name: unknown layer"
     )
 
 
 def test_pydantic_message_has_its_path():
-    found = validation_problems(refused('{"layers": [{}], "floors": "many"}'))
-    assert [(misfit.where, misfit.kind) for misfit in found] == [
+    problems = validation_problems(validation_error('{"layers": [{}], "floors": "many"}'))
+    assert [(problem.where, problem.kind) for problem in problems] == [
         ("layers.0.name", "missing"),
         ("floors", "int_parsing"),
     ]
-    assert str(found[0]) == "layers.0.name: Field required"
+    assert str(problems[0]) == "layers.0.name: Field required"
 
 
 def test_problem_of_the_root_has_no_location():
-    misfit = first_problem(refused("{"))
-    assert (misfit.where, misfit.kind) == ("", "json_invalid")
-    assert str(misfit).startswith("Invalid JSON: ")
+    problem = first_problem(validation_error("{"))
+    assert (problem.where, problem.kind) == ("", "json_invalid")
+    assert str(problem).startswith("Invalid JSON: ")

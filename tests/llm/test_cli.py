@@ -27,7 +27,13 @@ def forge(server: Server) -> Terminal:
 def test_list_shows_roles_providers_and_budgets(forge: Terminal):
     said = forge("models", "list")
     assert said.code == 0
-    for words in ("builder", "claude-opus-4-6", "$5 / $25", "set ANTHROPIC_API_KEY", "all accounts today"):
+    for words in (
+        "builder",
+        "claude-opus-4-6",
+        "$5 / $25",
+        "ANTHROPIC_API_KEY is not set",
+        "all accounts today",
+    ):
         assert words in said.out, said.out
     view = forge("models", "list", "--json").data
     assert [role["role"] for role in view["roles"]][:3] == ["interviewer", "planner", "builder"]
@@ -50,7 +56,7 @@ def test_bot_can_have_its_own_models(forge: Terminal, server: Server):
     assert forge("models", "reset", "bot", "--bot", "atlas").code == 0
 
 
-def test_model_without_a_price_error_says_how_to_set_it(forge: Terminal):
+def test_model_without_price_error_has_hint(forge: Terminal):
     said = forge("models", "set", "builder", "claude-nobody")
     assert said.code == 5
     assert "forge models price anthropic:claude-nobody --input 1 --output 5" in said.err
@@ -71,7 +77,7 @@ def test_custom_provider_end_to_end(forge: Terminal):
     assert (added.code, added.out) == (0, "Saved vllm.\n")
     assert "forge secrets set VLLM_KEY" in added.err
     priced = forge("models", "price", "vllm:qwen/coder:7b", "--input", "0", "--output", "0")
-    assert priced.out == "vllm:qwen/coder:7b: $0 in, $0 out, for a million tokens.\n"
+    assert priced.out == "vllm:qwen/coder:7b: $0 in, $0 out per million tokens.\n"
     assert "vllm:qwen/coder:7b" in forge("models", "list").out
     assert forge("models", "set", "utility", "vllm:qwen/coder:7b").code == 0
     assert forge("models", "provider", "vllm", "--remove").code == 6
@@ -80,7 +86,7 @@ def test_custom_provider_end_to_end(forge: Terminal):
     assert forge("models", "provider", "vllm", "--remove").out == "Removed vllm.\n"
 
 
-def test_test_shows_answer_and_cost(forge: Terminal, scripted: ModelServer):
+def test_models_test_shows_answer_and_cost(forge: Terminal, scripted: ModelServer):
     said = forge("models", "test", "demo:actor")
     assert said.code == 0
     assert "● ok  demo:actor" in said.out and "$0" in said.out, said.out
@@ -93,13 +99,13 @@ def test_test_shows_answer_and_cost(forge: Terminal, scripted: ModelServer):
     assert "TODAY BY MODEL" in forge("models", "list").out
 
 
-def test_failed_test_says_what_to_do(forge: Terminal):
+def test_failed_models_test_shows_hint(forge: Terminal):
     said = forge("models", "test", "claude-sonnet-4-5")
     assert said.code == 1
     assert "hint: Set it: forge secrets set ANTHROPIC_API_KEY" in said.out
 
 
-def test_test_without_model_tests_each_used_one_once(forge: Terminal):
+def test_models_test_without_argument_tests_each_used_model_once(forge: Terminal):
     said = forge("models", "test", "--json")
     assert said.code == 1
     assert [result["model"] for result in said.data] == ["claude-sonnet-4-5", "claude-opus-4-6"]
@@ -141,11 +147,11 @@ def test_error_has_its_exit_code(forge: Terminal, arguments: list[str], code: in
     assert said.err and "Traceback" not in said.err
 
 
-def test_demo_model_is_used_where_none_is_chosen(forge: Terminal):
+def test_demo_model_is_used_for_roles_without_choice(forge: Terminal):
     assert forge("models", "set", "auditor", "openai:gpt-5").code == 0
     with open_models() as running:
         said = forge("models", "demo", "--url", running.url)
-        assert (said.code, "Left as you chose: auditor." in said.out) == (0, True), said.err
+        assert (said.code, "because you chose their models: auditor." in said.out) == (0, True), said.err
         chains = {role["role"]: role["chain"] for role in forge("models", "list", "--json").data["roles"]}
         assert (chains["bot"], chains["auditor"]) == (["demo:scripted"], ["openai:gpt-5"])
     away = forge("models", "demo", "--url", running.url)

@@ -126,7 +126,7 @@ async def test_fault_has_its_own_error_and_one_request(
         with pytest.raises(error) as caught:
             await under.gateway.call(spender(), Role.BUILDER, prompt())
         calls = await under.calls()
-        spent = {one.budget: one for one in await under.money.spent(ACCOUNT)}
+        spent = {one.budget: one for one in await under.budgets.spent(ACCOUNT)}
     assert type(caught.value) is error
     assert len(server.requests()) == 1
     assert [call.status for call in calls] == [CallStatus.FAILED]

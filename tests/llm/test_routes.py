@@ -27,7 +27,9 @@ def error(answer: httpx2.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["errors"][0]["code"]
 
 
-async def test_from_key_to_answer(live_forge: Live, model_server: StartModels):
+async def test_configured_provider_price_and_role_allow_model_call(
+    live_forge: Live, model_server: StartModels
+):
     server = model_server()
     async with live_forge.client() as client:
         provider = {"kind": "anthropic", "base_url": server.url, "key_name": "SCRIPTED_KEY"}
@@ -123,7 +125,7 @@ async def test_invalid_input_is_rejected_with_a_reason(live_forge: Live):
             assert error(answer) == expected, (method, path, body)
 
 
-async def test_invalid_number_is_no_amount(live_forge: Live):
+async def test_non_finite_number_is_rejected_as_amount(live_forge: Live):
     async with live_forge.client() as client:
         for number, path in product(
             ("NaN", "Infinity", "-Infinity"), ("/prices?model=claude-x", "/budgets/day")
@@ -167,7 +169,7 @@ async def test_model_in_settings_without_price_prevents_start(database_url: str,
             pass
     assert caught.value.problems == [
         "LLM_BUILDER_MODEL: There is no price for anthropic:claude-nobody.",
-        "LLM_PLANNER_MODEL: There is no provider called 'nobody' (for nobody:x).",
+        "LLM_PLANNER_MODEL: There is no provider named 'nobody' (in nobody:x).",
     ]
     assert "forge models price" in (caught.value.hint or "")
 

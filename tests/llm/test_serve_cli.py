@@ -52,7 +52,7 @@ def test_server_prints_its_url_answers_and_logs(tmp_path: Path):
 def test_bundled_scripts_are_valid(forge: Terminal, name: str):
     said = forge("models", "serve", name, "--check")
     assert (said.code, said.err) == (0, "")
-    assert "is right" in said.out
+    assert "is valid" in said.out
 
 
 def test_invalid_script_has_exit_code_2_and_lists_all_problems(forge: Terminal, tmp_path: Path):
@@ -65,7 +65,7 @@ def test_invalid_script_has_exit_code_2_and_lists_all_problems(forge: Terminal, 
     assert "docs/guides/scripted-models.md" in said.err
 
 
-def test_missing_script_has_exit_code_2_and_lists_bundled_ones(forge: Terminal):
+def test_missing_script_has_exit_code_2_and_lists_bundled_scripts(forge: Terminal):
     said = forge("models", "serve", "nothing")
     assert said.code == 2
     assert ", ".join(BUNDLED) in said.err

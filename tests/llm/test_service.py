@@ -99,14 +99,14 @@ async def test_roles_have_defaults_and_no_key_at_first(models: Models):
     assert not [ref for ref in view.known if "image" in ref or "embedding" in ref]
 
 
-async def test_key_is_shown_by_its_end_and_solves_the_problem(models: Models, keys: Keys):
+async def test_stored_key_shows_last_four_and_clears_problem(models: Models, keys: Keys):
     keys.values["ANTHROPIC_API_KEY"] = "sk-ant-0123456789"
     view = await models.view(ME)
     assert (view.providers[0].has_key, view.providers[0].last_four) == (True, "6789")
     assert {choice.problem for choice in view.roles} == {None}
 
 
-async def test_chain_is_set_and_reset_on_the_command_line(models: Models):
+async def test_chain_is_set_and_reset(models: Models):
     chain = ["anthropic:claude-opus-4-6", "openai:gpt-5"]
     chosen = await models.set_chain(ME, Role.BUILDER, chain)
     assert (chosen.chain, chosen.source, chosen.problem) == (chain, "account", None)
@@ -193,7 +193,7 @@ async def test_custom_price_overrides_the_table_until_removed(models: Models):
     assert (await refused(models.remove_price(ME, "claude-sonnet-4-5")))[0] is NotFound
 
 
-async def test_needed_price_cannot_be_removed(models: Models, add_local: AddLocal):
+async def test_price_in_use_cannot_be_removed(models: Models, add_local: AddLocal):
     await add_local("http://127.0.0.1:11434/v1")
     await models.set_chain(ME, Role.AUDITOR, ["claude-sonnet-4-5", "local:tiny"])
     kind, said = await refused(models.remove_price(ME, "local:tiny"))
@@ -201,7 +201,7 @@ async def test_needed_price_cannot_be_removed(models: Models, add_local: AddLoca
     assert "local:tiny" in (await models.view(ME)).prices
 
 
-async def test_needed_provider_cannot_be_removed(models: Models, add_local: AddLocal):
+async def test_provider_in_use_cannot_be_removed(models: Models, add_local: AddLocal):
     await add_local("http://127.0.0.1:11434/v1")
     await models.set_chain(ME, Role.BOT, ["local:tiny"], "bot:atlas")
     kind, said = await refused(models.remove_provider(ME, "local"))
@@ -211,7 +211,7 @@ async def test_needed_provider_cannot_be_removed(models: Models, add_local: AddL
     assert (await refused(models.remove_provider(ME, "local")))[0] is NotFound
 
 
-async def test_built_in_provider_can_move_once_prices_are_set_and_be_reset(models: Models):
+async def test_built_in_provider_url_can_be_overridden_and_reset(models: Models):
     elsewhere = NewProvider(kind=ProviderKind.ANTHROPIC, base_url="http://gateway.test", key_name="GATE")
     kind, said = await refused(models.save_provider(ME, "anthropic", elsewhere))
     assert (kind, "forge models price anthropic:claude-sonnet-4-5" in said) == (Conflict, True), said

@@ -8,7 +8,7 @@ from tests.support.models import StartModels
 
 @pytest.fixture
 async def messaging(live_forge: Live, model_server: StartModels) -> AsyncIterator[Messaging]:
-    """Ada, Bob and Cleo, on both databases."""
+    """Create the bots Ada, Bob and Cleo, on both databases."""
     models = model_server({"scenes": SCENES})
     async with live_forge.client() as client:
         yield await open_messaging(live_forge, client, models, "Ada", "Bob", "Cleo")

@@ -1,4 +1,4 @@
-"""Bots that write to each other in a whole Forge, while a script plays their model."""
+"""Bots that send messages to each other in a running Forge, with a scripted model."""
 
 import asyncio
 from dataclasses import dataclass
@@ -29,27 +29,27 @@ class Messaging:
     async def message(self, message_id: str) -> Any:
         return data(await self.client.get(f"/api/v1/messages/{message_id}"))
 
-    async def delivered(self, message_id: str) -> Any:
-        """Once it has arrived everywhere, well or badly."""
+    async def wait_for_delivery(self, message_id: str) -> Any:
+        """Wait until every delivery has ended, and return the message."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
-                found = await self.message(message_id)
-                if all(one["status"] not in ("queued", "delivering") for one in found["deliveries"]):
-                    return found
+                message = await self.message(message_id)
+                if all(one["status"] not in ("queued", "delivering") for one in message["deliveries"]):
+                    return message
                 await asyncio.sleep(0.05)
 
-    async def told(self) -> list[Any]:
-        """What the account's stream says about messages."""
-        where = {"stream": f"account:{self.live.account_id}", "limit": 10_000}
-        events = data(await self.client.get("/api/v1/events", params=where))
+    async def message_events(self) -> list[Any]:
+        """Return the message events of the account."""
+        params = {"stream": f"account:{self.live.account_id}", "limit": 10_000}
+        events = data(await self.client.get("/api/v1/events", params=params))
         return [event for event in events if event["type"].startswith("message.")]
 
     async def session(self, session_id: str) -> tuple[Any, list[Any]]:
-        found = data(await self.client.get(f"/api/v1/sessions/{session_id}"))
-        return found, data(await self.client.get(f"/api/v1/sessions/{session_id}/messages"))
+        session = data(await self.client.get(f"/api/v1/sessions/{session_id}"))
+        return session, data(await self.client.get(f"/api/v1/sessions/{session_id}/messages"))
 
-    def asked(self) -> list[Any]:
-        """What reached the model as a bot."""
+    def bot_requests(self) -> list[Any]:
+        """Return the requests of bots that the model received."""
         return [one.body for one in self.models.requests() if "<soul>" in str(one.body.get("system"))]
 
 

@@ -22,13 +22,13 @@ def forge(server: Server, chat_server: ChatServer) -> Terminal:
     return Terminal(server.data_dir)
 
 
-def test_a_message_is_sent_and_its_reply_printed(forge: Terminal):
+def test_wait_prints_the_reply(forge: Terminal):
     more = ("--to", "bob", "--from", "ada", "--type", "question", "--wait", "--timeout", "100")
-    said = forge("message", "send", *more, "When does the tide turn?")
-    assert (said.code, said.out.strip()) == (0, "It turns at six.")
+    result = forge("message", "send", *more, "When does the tide turn?")
+    assert (result.code, result.out.strip()) == (0, "It turns at six.")
     history = forge("message", "history", "ada", "bob")
-    asked, answered = history.out.index("When does"), history.out.index("It turns")
-    assert asked < answered and "Ada (ada, spoken by Owner)" in history.out
+    question_at, answer_at = history.out.index("When does"), history.out.index("It turns")
+    assert question_at < answer_at and "Ada (ada, sent by Owner)" in history.out
     assert forge("message", "history", "bob", "--limit", "1", "--json").data[0]["body"] == "It turns at six."
 
 
@@ -43,31 +43,31 @@ def test_message_without_wait_is_shown_later(forge: Terminal):
     assert forge("message", "show", sent["id"][:-1], "--json").data["id"] == sent["id"]
     again = forge("message", "send", "--to", "ada", "--reply-to", sent["id"][:-1], "--json", "And now?").data
     assert again["message"]["reply_to"] == sent["id"]
-    none = forge("message", "show", "not/there")
-    assert (none.code, "forge message history BOT" in none.err) == (5, True)
+    missing = forge("message", "show", "not/there")
+    assert (missing.code, "forge message history BOT" in missing.err) == (5, True)
 
 
-def test_invalid_wait_fails(forge: Terminal, server: Server):
+def test_failed_send_has_an_exit_code(forge: Terminal, server: Server):
     late = forge("message", "send", "--to", "bob", "--wait", "--timeout", "1", "Tell it slowly")
-    assert late.code == 1 and "There is no reply yet" in late.err
+    assert late.code == 1 and "No reply yet" in late.err
     server.call("PATCH", "/api/v1/bots/ada", {"status": "disabled"})
-    off = forge("message", "send", "--to", "ada", "--wait", "Hello")
+    disabled = forge("message", "send", "--to", "ada", "--wait", "Hello")
     server.call("PATCH", "/api/v1/bots/ada", {"status": "active"})
-    assert off.code == 1 and "ada is disabled" in off.err
+    assert disabled.code == 1 and "ada is disabled" in disabled.err
     assert forge("message", "send", "Hello").code == 2
     assert forge("message", "send", "--channel", "news", "--wait", "Hello").code == 2
-    assert forge("message", "send", "--to", "nobody", "Hello").code == 5
+    assert forge("message", "send", "--to", "unknown", "Hello").code == 5
 
 
-def test_bots_listen_to_channels(forge: Terminal):
+def test_bot_subscribes_to_a_channel(forge: Terminal):
     assert "bob" in forge("message", "subscribe", "bob", "news").out
     sent = forge("message", "send", "--channel", "news", "--type", "information", "A new release")
     assert "Sent to 1 bot." in sent.out
     (channel,) = forge("message", "channels", "--json").data
     assert (channel["name"], channel["bots"], channel["messages"]) == ("news", ["bob"], 1)
     assert "A new release" in forge("message", "channel-history", "news").out
-    odd = forge("message", "subscribe", "bob", "#news")
-    assert (odd.code, "name: must begin with a lowercase letter or digit" in odd.err) == (2, True)
+    invalid = forge("message", "subscribe", "bob", "#news")
+    assert (invalid.code, "name: must begin with a lowercase letter or digit" in invalid.err) == (2, True)
     assert forge("message", "unsubscribe", "bob", "news").code == 0
     assert forge("message", "unsubscribe", "bob", "news").code == 5
     assert "none" in forge("message", "channels").out

@@ -28,7 +28,7 @@ def test_non_internet_addresses_are_not_public(text: str):
 
 
 @pytest.mark.parametrize("text", ["1.1.1.1", "8.8.8.8", "93.184.216.34", "2606:4700::1111", "2a00:1450::1"])
-def test_what_is_on_the_internet_is_public(text: str):
+def test_internet_addresses_are_public(text: str):
     assert is_public(ipaddress.ip_address(text))
 
 

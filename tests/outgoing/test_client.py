@@ -76,7 +76,7 @@ async def test_request_is_sent_unchanged():
         "017700000001",
     ],
 )
-async def test_this_machine_is_refused_in_every_spelling(host: str):
+async def test_loopback_is_refused_in_every_spelling(host: str):
     async with serving(plain()) as served:
         with pytest.raises((Refused, Unreachable)) as raised:
             await Outgoing().request(Request(f"http://{host}:{served.port}/"))
@@ -85,7 +85,7 @@ async def test_this_machine_is_refused_in_every_spelling(host: str):
         assert "FORGE_HTTP_ALLOW=" in str(raised.value.hint)
 
 
-async def test_only_the_port_that_was_allowed_is_reached():
+async def test_only_allowed_port_is_reachable():
     async with serving(plain()) as allowed, serving(plain()) as other:
         assert (await to(allowed).request(Request(allowed.url))).status == 200
         with pytest.raises(Refused):
@@ -93,7 +93,7 @@ async def test_only_the_port_that_was_allowed_is_reached():
     assert other.asked == []
 
 
-async def test_public_reach_ignores_the_setting():
+async def test_public_reach_ignores_allow_list():
     async with serving(plain()) as served:
         with pytest.raises(Refused):
             await to(served).request(Request(served.url, reach=lambda _host, _port: Reach.PUBLIC))
@@ -113,7 +113,7 @@ async def test_name_is_resolved_only_once():
 @pytest.mark.parametrize(
     "second", ["127.0.0.1", "169.254.169.254", "10.0.0.1", "::ffff:127.0.0.1", "fd00::1"]
 )
-async def test_a_public_name_with_a_private_address_is_not_followed_there(second: str):
+async def test_public_name_with_private_address_is_refused(second: str):
     async with serving(plain()) as served:
         outgoing = Outgoing(resolve=Names(ipaddress.ip_address(second)))
         with pytest.raises(Refused, match="not on the public internet"):
@@ -129,7 +129,7 @@ async def test_first_reachable_address_is_used():
     assert response.status == 200
 
 
-async def test_a_redirect_is_followed_and_checked_anew():
+async def test_redirect_target_is_checked_before_following():
     async with serving(plain(b"there")) as last, serving(redirect(f"{last.url}/end")) as first:
         response = await to(first, last).request(Request(first.url))
         assert (response.body, response.url) == (b"there", f"{last.url}/end")
@@ -151,13 +151,13 @@ async def test_a_redirect_is_followed_and_checked_anew():
         ),
     ],
 )
-async def test_a_redirect_into_private_space_is_refused(location: str):
+async def test_redirect_to_private_address_is_refused(location: str):
     async with serving(redirect(location)) as served:
         with pytest.raises(Refused):
             await to(served).request(Request(served.url))
 
 
-async def test_the_rule_of_the_caller_counts_for_each_redirect():
+async def test_caller_rule_is_applied_to_each_redirect():
     def rule(_host: str, port: int) -> Reach:
         if port != first.port:
             raise Unsendable(f"not to {port}")
@@ -187,7 +187,7 @@ async def test_post_becomes_get_after_302():
     assert "content-type" not in last.asked[0].headers
 
 
-async def test_redirects_end_and_cookies_are_not_kept():
+async def test_redirects_are_limited_and_cookies_are_not_kept():
     answer = plain(b"", "302 Found", location="/again", set_cookie="a=b")
     async with serving(answer) as served:
         with pytest.raises(Refused, match="5 redirects"):
@@ -196,7 +196,7 @@ async def test_redirects_end_and_cookies_are_not_kept():
     assert not any("cookie" in asked.headers for asked in served.asked)
 
 
-async def test_an_endless_body_is_cut_off():
+async def test_endless_body_is_limited():
     async def endless(_: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
@@ -208,7 +208,7 @@ async def test_an_endless_body_is_cut_off():
             await to(served).request(Request(served.url, max_bytes=100_000))
 
 
-async def test_a_body_that_drips_is_cut_off_in_time():
+async def test_slow_body_times_out():
     async def drip(_: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
@@ -222,7 +222,7 @@ async def test_a_body_that_drips_is_cut_off_in_time():
                 await to(served).request(Request(served.url, timeout_s=0.3))
 
 
-async def test_headers_without_end_are_cut_off():
+async def test_endless_headers_are_limited():
     async def headers(_: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n")
         while True:
@@ -234,7 +234,7 @@ async def test_headers_without_end_are_cut_off():
             await to(served).request(Request(served.url, timeout_s=10))
 
 
-async def test_a_slow_server_of_names_counts_too():
+async def test_slow_name_resolution_times_out():
     async def slow(_host: str, _port: int) -> list[Address]:
         await asyncio.sleep(60)
         return []
@@ -332,7 +332,7 @@ async def test_oversized_request_body_is_refused():
     assert served.asked == []
 
 
-async def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch):
+async def test_proxy_environment_variables_are_ignored(monkeypatch: pytest.MonkeyPatch):
     async with serving(plain(b"proxy")) as proxy, serving(plain(b"server")) as served:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
@@ -360,7 +360,7 @@ def certificate(folder: Path, host: str) -> Path:
     return path
 
 
-async def test_certificates_are_checked_for_the_name_and_not_for_the_address(tmp_path: Path):
+async def test_certificate_is_verified_against_host_name(tmp_path: Path):
     file = certificate(tmp_path, "app.example")
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(file)
@@ -377,7 +377,7 @@ async def test_certificates_are_checked_for_the_name_and_not_for_the_address(tmp
             await Outgoing(("127.0.0.1",)).request(Request(f"https://127.0.0.1:{served.port}/"))
 
 
-async def test_a_redirect_from_https_to_http_is_not_followed(tmp_path: Path):
+async def test_redirect_from_https_to_http_is_refused(tmp_path: Path):
     file = certificate(tmp_path, "app.example")
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(file)

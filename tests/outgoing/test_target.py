@@ -17,7 +17,7 @@ from forge.outgoing.target import Target, parse_url
         ("http://[2606:4700::1]:8080/x", Target("http", "2606:4700::1", 8080, "/x")),
     ],
 )
-def test_url_is_parsed_once(text: str, expected: Target):
+def test_url_is_parsed_and_normalized(text: str, expected: Target):
     assert parse_url(text) == expected
 
 
@@ -96,7 +96,7 @@ def test_reserved_headers_are_refused(headers: dict[str, str]):
         check_headers(headers)
 
 
-def test_headers_of_the_caller_are_sent():
+def test_caller_headers_are_normalized_and_sent():
     assert check_headers({"Authorization": "Bearer x", "X-Name": " Zoë "}) == {
         "authorization": "Bearer x",
         "x-name": "Zoë",

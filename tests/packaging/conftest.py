@@ -1,4 +1,4 @@
-"""Lets these tests reach the set-up's scripts, which are no package and run before one is installed."""
+"""Import the install scripts, which are not a package because they run before one is installed."""
 
 import importlib
 import sys

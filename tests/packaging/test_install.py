@@ -1,4 +1,4 @@
-"""The set-up's decisions: which Node will do, when a step is done, and what uv learns from pip."""
+"""The install scripts: selection of Node, stamps of finished steps, and pip settings for uv."""
 
 import importlib.util
 import os
@@ -13,10 +13,10 @@ import pytest
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 
-def program(folder: Path, name: str, says: str) -> None:
+def write_program(folder: Path, name: str, output: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / name
-    file.write_text(f"#!/bin/sh\necho {says}\n")
+    file.write_text(f"#!/bin/sh\necho {output}\n")
     file.chmod(0o755)
 
 
@@ -25,11 +25,11 @@ class TestNode:
         ("text", "version"),
         [("v20.19.0\n", (20, 19, 0)), ("11.6.2", (11, 6, 2)), ("v24", (24,)), ("no version", ()), ("", ())],
     )
-    def test_a_version_is_read_from_what_the_program_says(self, script, text, version):
+    def test_version_is_parsed_from_the_output(self, script, text, version):
         assert script("node").parse_version(text) == version
 
     @pytest.mark.parametrize(
-        ("node", "npm", "will_do"),
+        ("node", "npm", "expected"),
         [
             ((20, 18, 9), (10, 0, 0), False),
             ((20, 19, 0), (10, 0, 0), True),
@@ -41,54 +41,52 @@ class TestNode:
             ((), (), False),
         ],
     )
-    def test_only_a_node_that_can_build_the_web_will_do(self, script, node, npm, will_do):
-        assert script("node").is_new_enough(node, npm) is will_do
+    def test_minimum_versions_of_node_and_npm(self, script, node, npm, expected):
+        assert script("node").is_new_enough(node, npm) is expected
 
-    def test_the_node_on_path_comes_before_the_python_package(self, script, tmp_path, monkeypatch):
-        for place in ("on-path", "in-venv"):
-            program(tmp_path / place, "node", "v22.20.0")
-            program(tmp_path / place, "npm", "10.9.0")
+    def test_node_on_path_precedes_the_python_package(self, script, tmp_path, monkeypatch):
+        for folder in ("on-path", "in-venv"):
+            write_program(tmp_path / folder, "node", "v22.20.0")
+            write_program(tmp_path / folder, "npm", "10.9.0")
         monkeypatch.setenv("PATH", str(tmp_path / "on-path"))
         assert script("node").find(tmp_path / "in-venv").npm == tmp_path / "on-path/npm"
 
-    def test_an_old_node_on_path_gives_way_to_the_python_package(self, script, tmp_path, monkeypatch):
-        program(tmp_path / "on-path", "node", "v18.0.0")
-        program(tmp_path / "on-path", "npm", "10.9.0")
-        program(tmp_path / "in-venv", "node", "v24.1.0")
-        program(tmp_path / "in-venv", "npm", "11.0.0")
+    def test_python_package_is_used_if_node_on_path_is_too_old(self, script, tmp_path, monkeypatch):
+        write_program(tmp_path / "on-path", "node", "v18.0.0")
+        write_program(tmp_path / "on-path", "npm", "10.9.0")
+        write_program(tmp_path / "in-venv", "node", "v24.1.0")
+        write_program(tmp_path / "in-venv", "npm", "11.0.0")
         monkeypatch.setenv("PATH", str(tmp_path / "on-path"))
-        found = script("node").find(tmp_path / "in-venv")
-        assert found.npm == tmp_path / "in-venv/npm"
-        assert found.env["PATH"].startswith(str(tmp_path / "in-venv"))
+        node = script("node").find(tmp_path / "in-venv")
+        assert node.npm == tmp_path / "in-venv/npm"
+        assert node.env["PATH"].startswith(str(tmp_path / "in-venv"))
 
-    def test_no_node_at_all_is_an_answer_and_requiring_one_says_what_to_do(
-        self, script, tmp_path, monkeypatch
-    ):
+    def test_missing_node_is_none_and_an_error_with_a_hint_if_required(self, script, tmp_path, monkeypatch):
         monkeypatch.setenv("PATH", str(tmp_path))
         assert script("node").find(tmp_path) is None
-        with pytest.raises(script("steps").Failed, match="make install") as failure:
+        with pytest.raises(script("steps").Failed, match="make install") as error:
             script("node").require(tmp_path)
-        assert failure.value.exit_code == 2
+        assert error.value.exit_code == 2
 
 
 class TestStamps:
-    def test_the_same_files_have_the_same_digest_in_any_order(self, script, tmp_path):
-        one, two = tmp_path / "one", tmp_path / "two"
-        one.write_text("1")
-        two.write_text("2")
+    def test_digest_does_not_depend_on_the_order_of_files(self, script, tmp_path):
+        first, second = tmp_path / "one", tmp_path / "two"
+        first.write_text("1")
+        second.write_text("2")
         digest = script("stamps").digest
-        assert digest([one, two]) == digest([two, one])
+        assert digest([first, second]) == digest([second, first])
 
-    def test_content_moving_between_files_changes_the_digest(self, script, tmp_path):
-        one, two = tmp_path / "one", tmp_path / "two"
-        one.write_text("ab")
-        two.write_text("c")
-        before = script("stamps").digest([one, two])
-        one.write_text("a")
-        two.write_text("bc")
-        assert script("stamps").digest([one, two]) != before
+    def test_digest_changes_if_content_moves_between_files(self, script, tmp_path):
+        first, second = tmp_path / "one", tmp_path / "two"
+        first.write_text("ab")
+        second.write_text("c")
+        before = script("stamps").digest([first, second])
+        first.write_text("a")
+        second.write_text("bc")
+        assert script("stamps").digest([first, second]) != before
 
-    def test_a_stamp_matches_only_what_it_was_made_from(self, script, tmp_path):
+    def test_stamp_matches_only_its_digest(self, script, tmp_path):
         stamp = script("stamps").Stamp(tmp_path / "deep/stamp")
         assert not stamp.matches("abc")
         with stamp.renewed("abc"):
@@ -96,7 +94,7 @@ class TestStamps:
         assert stamp.matches("abc")
         assert not stamp.matches("abd")
 
-    def test_an_interrupted_step_leaves_no_stamp(self, script, tmp_path):
+    def test_interrupted_step_leaves_no_stamp(self, script, tmp_path):
         stamp = script("stamps").Stamp(tmp_path / "stamp")
         with stamp.renewed("abc"):
             pass
@@ -116,19 +114,19 @@ class TestWeb:
 
     @pytest.fixture
     def npm(self, script, root):
-        """A Node whose npm writes the page and keeps a diary."""
+        """A Node whose npm records its calls and writes the page."""
         file = root / "npm"
         file.write_text(
-            '#!/bin/sh\necho "$1" >> ../diary\n'
+            '#!/bin/sh\necho "$1" >> ../npm-calls\n'
             "[ $1 = ci ] || { mkdir -p ../src/forge/web && touch ../src/forge/web/index.html; }\n"
         )
         file.chmod(0o755)
         return script("node").Node(npm=file, path="/usr/bin:/bin")
 
-    def diary(self, root: Path) -> list[str]:
-        return (root / "diary").read_text().split()
+    def npm_calls(self, root: Path) -> list[str]:
+        return (root / "npm-calls").read_text().split()
 
-    def test_it_is_built_once_and_again_only_when_a_source_changes(self, script, root, npm):
+    def test_web_app_is_built_once_and_when_a_source_changes(self, script, root, npm):
         web_app = script("web_app")
         assert not web_app.is_fresh(root)
         web_app.refresh(root, npm)
@@ -137,27 +135,27 @@ class TestWeb:
         (root / "web/src/main.ts").write_text("2")
         assert not web_app.is_fresh(root)
         web_app.refresh(root, npm)
-        assert self.diary(root) == ["ci", "run", "run"]
+        assert self.npm_calls(root) == ["ci", "run", "run"]
 
-    def test_a_changed_lock_brings_the_packages_again(self, script, root, npm):
+    def test_changed_lock_file_reinstalls_the_packages(self, script, root, npm):
         script("web_app").refresh(root, npm)
         (root / "web/package-lock.json").write_text("{}")
         script("web_app").refresh(root, npm)
-        assert self.diary(root) == ["ci", "run", "ci", "run"]
+        assert self.npm_calls(root) == ["ci", "run", "ci", "run"]
 
-    def test_what_is_generated_is_no_source(self, script, root, npm):
+    def test_generated_files_are_not_sources(self, script, root, npm):
         script("web_app").refresh(root, npm)
         (root / "web/openapi.json").write_text("{}")
         (root / "web/node_modules/thing.js").write_text("")
         assert script("web_app").is_fresh(root)
 
-    def test_a_removed_page_is_built_again(self, script, root, npm):
+    def test_removed_output_is_rebuilt(self, script, root, npm):
         script("web_app").refresh(root, npm)
         (root / "src/forge/web/index.html").unlink()
         script("web_app").refresh(root, npm)
-        assert self.diary(root) == ["ci", "run", "run"]
+        assert self.npm_calls(root) == ["ci", "run", "run"]
 
-    def test_a_build_without_a_page_fails_and_is_tried_again(self, script, root, npm):
+    def test_build_without_output_fails_and_is_repeated(self, script, root, npm):
         npm.npm.write_text("#!/bin/sh\necho nothing was built\n")
         with pytest.raises(script("steps").Failed, match="nothing was built"):
             script("web_app").refresh(root, npm)
@@ -165,21 +163,21 @@ class TestWeb:
 
 
 class TestIndexes:
-    def test_what_pip_lists_is_read_and_its_warnings_are_not(self, script):
-        listed = (
-            "WARNING: something = odd\n"
+    def test_pip_config_is_parsed_without_warnings(self, script):
+        pip_config = (
+            "WARNING: some = warning\n"
             "global.index-url='https://one.example/simple'\n"
             "global.cert='/etc/ca.pem'\n"
             "install.index-url='https://two.example/simple'\n"
             ":env:.cert='/env/ca.pem'\n"
             "freeze.index-url='https://not.for.us/simple'\n"
         )
-        assert script("indexes").parse_pip_config(listed) == {
+        assert script("indexes").parse_pip_config(pip_config) == {
             "index-url": "https://two.example/simple",
             "cert": "/env/ca.pem",
         }
 
-    def test_index_certificate_and_patience_are_passed_on(self, script):
+    def test_index_certificate_and_timeout_are_passed_to_uv(self, script):
         pip = {"index-url": "https://one.example/simple", "cert": "/etc/ca.pem", "default-timeout": "180"}
         assert script("indexes").to_uv(pip, {}) == {
             "UV_DEFAULT_INDEX": "https://one.example/simple",
@@ -187,70 +185,70 @@ class TestIndexes:
             "UV_HTTP_TIMEOUT": "180",
         }
 
-    def test_what_is_set_already_stays(self, script):
+    def test_existing_variables_are_kept(self, script):
         pip = {"index-url": "https://one.example/simple", "cert": "/etc/ca.pem"}
         environ = {"UV_DEFAULT_INDEX": "https://mine.example/simple"}
         assert script("indexes").to_uv(pip, environ) == {"SSL_CERT_FILE": "/etc/ca.pem"}
 
-    def test_extra_indexes_are_passed_on_except_folders_that_are_not_there(self, script, tmp_path):
-        there, gone = tmp_path.as_uri(), (tmp_path / "gone").as_uri()
-        pip = {"extra-index-url": f"{gone}\nhttps://extra.example/simple {there}"}
+    def test_extra_indexes_are_passed_to_uv_except_missing_folders(self, script, tmp_path):
+        existing, missing = tmp_path.as_uri(), (tmp_path / "gone").as_uri()
+        pip = {"extra-index-url": f"{missing}\nhttps://extra.example/simple {existing}"}
         assert script("indexes").to_uv(pip, {}) == {
-            "UV_INDEX": f"https://extra.example/simple {there}",
+            "UV_INDEX": f"https://extra.example/simple {existing}",
             "UV_INDEX_STRATEGY": "unsafe-best-match",
         }
 
-    def test_a_machine_without_pip_settings_changes_nothing(self, script):
+    def test_no_variables_without_pip_config(self, script):
         assert script("indexes").to_uv(script("indexes").parse_pip_config(""), {}) == {}
 
 
 class TestMessages:
-    def test_a_failed_command_shows_everything_it_said(self, script, tmp_path):
+    def test_failed_command_error_contains_its_output(self, script, tmp_path):
         command = ["sh", "-c", "echo out; echo err >&2; exit 3"]
-        with pytest.raises(script("steps").Failed) as failure:
+        with pytest.raises(script("steps").Failed) as error:
             script("steps").run(command, tmp_path)
-        assert str(failure.value) == "$ sh -c echo out; echo err >&2; exit 3\nout\nerr\n(exit code 3)"
+        assert str(error.value) == "$ sh -c echo out; echo err >&2; exit 3\nout\nerr\n(exit code 3)"
 
-    def test_a_step_that_takes_long_counts_its_seconds_in_a_terminal(self):
+    def test_long_step_shows_elapsed_seconds_in_a_terminal(self):
         code = "import time, steps\nwith steps.step('packages'): time.sleep(1.1)"
         screen, terminal = pty.openpty()
         subprocess.run(
             [sys.executable, "-c", code], cwd=SCRIPTS, stdout=terminal, check=True, env={"PYTHONPATH": "."}
         )
-        said = ""
-        while not said.endswith("\n"):
-            said += os.read(screen, 1000).decode()
+        text = ""
+        while not text.endswith("\n"):
+            text += os.read(screen, 1000).decode()
         os.close(terminal)
-        assert re.fullmatch(r"packages \.\.\. (\rpackages \.\.\. \d s )+\rpackages \.\.\. \d\.\d s\r\n", said)
+        assert re.fullmatch(r"packages \.\.\. (\rpackages \.\.\. \d s )+\rpackages \.\.\. \d\.\d s\r\n", text)
         os.close(screen)
 
-    def test_a_python_without_venv_is_told_which_package_brings_it(self, script):
+    def test_missing_venv_error_names_the_package(self, script):
         message = script("packages").no_venv_message(["ensurepip"], (3, 12))
         assert "lacks ensurepip" in message
         assert "apt-get install python3.12-venv" in message
 
-    def test_a_python_without_ensurepip_makes_nothing_and_says_so(self, script, tmp_path, monkeypatch):
-        known = importlib.util.find_spec
+    def test_missing_ensurepip_fails_without_changes(self, script, tmp_path, monkeypatch):
+        find_spec = importlib.util.find_spec
         monkeypatch.setattr(
-            "importlib.util.find_spec", lambda name: None if name == "ensurepip" else known(name)
+            "importlib.util.find_spec", lambda name: None if name == "ensurepip" else find_spec(name)
         )
-        with pytest.raises(script("steps").Failed, match="lacks ensurepip") as failure:
+        with pytest.raises(script("steps").Failed, match="lacks ensurepip") as error:
             script("packages").Environment(tmp_path).refresh(dev=False)
-        assert failure.value.exit_code == 2
+        assert error.value.exit_code == 2
         assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.parametrize(
-        ("arguments", "what"),
+        ("arguments", "target"),
         [([], "run"), (["--recall"], "recall"), (["--tools"], "tools"), (["--dev"], "dev")],
     )
-    def test_what_to_set_up_for_is_said_with_one_word(self, script, arguments, what):
-        assert script("install").parse(arguments) == what
+    def test_option_selects_the_install_target(self, script, arguments, target):
+        assert script("install").parse(arguments) == target
 
-    def test_help_needs_nothing_but_python(self):
-        done = subprocess.run(
+    def test_help_runs_without_site_packages(self):
+        result = subprocess.run(
             [sys.executable, "-S", SCRIPTS / "install.py", "--help"],
             capture_output=True,
             text=True,
             check=True,
         )
-        assert "--dev" in done.stdout
+        assert "--dev" in result.stdout

@@ -1,4 +1,4 @@
-"""The runtimes of skills are built when what they are made from has changed, and only then."""
+"""Skill runtimes are rebuilt only when their sources have changed."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ echo py >> {log}
 """
 
 
-def program(path: Path, text: str) -> Path:
+def write_program(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(0o755)
@@ -32,14 +32,14 @@ class Checkout:
         self.root = root
         self._script = script
         self._log = root / "log"
-        self._npm = program(root / "bin/npm", NPM.replace("{log}", str(self._log)))
-        self._python = program(root / "venv/bin/python", PYTHON)
-        program(root / "venv/bin/componentize-py", COMPONENTIZE_PY.replace("{log}", str(self._log)))
+        self._npm = write_program(root / "bin/npm", NPM.replace("{log}", str(self._log)))
+        self._python = write_program(root / "venv/bin/python", PYTHON)
+        write_program(root / "venv/bin/componentize-py", COMPONENTIZE_PY.replace("{log}", str(self._log)))
         for name in ("skill.wit", "runtime.js", "runtime.py", "package-lock.json"):
-            program(root / "runtimes" / name, name)
-        program(root / "runtimes/package.json", '{"devDependencies": {"componentize-qjs": "0.4.5"}}')
-        program(root / "locks/runtimes.txt", "componentize-py==0.25.1 \\\n")
-        program(root / "src/forge/skills/wasm/engine.py", "")
+            write_program(root / "runtimes" / name, name)
+        write_program(root / "runtimes/package.json", '{"devDependencies": {"componentize-qjs": "0.4.5"}}')
+        write_program(root / "locks/runtimes.txt", "componentize-py==0.25.1 \\\n")
+        write_program(root / "src/forge/skills/wasm/engine.py", "")
 
     def refresh(self) -> None:
         node = self._script("node").Node(npm=self._npm, path="/usr/bin:/bin")
@@ -73,18 +73,19 @@ def test_runtimes_are_built_once_and_when_a_source_changes(checkout: Checkout):
 
 def test_built_runtime_describes_itself(checkout: Checkout):
     checkout.refresh()
-    told = json.loads((checkout.root / "src/forge/skills/wasm/built/runtimes.json").read_text())
+    runtimes = json.loads((checkout.root / "src/forge/skills/wasm/built/runtimes.json").read_text())
     assert {
-        language: (one["file"], one["made_with"], one["baseline_bytes"]) for language, one in told.items()
+        language: (runtime["file"], runtime["made_with"], runtime["baseline_bytes"])
+        for language, runtime in runtimes.items()
     } == {
         "js": ("js.wasm", "componentize-qjs==0.4.5", 65536),
         "py": ("py.wasm", "componentize-py==0.25.1", 65536),
     }
 
 
-def test_a_build_that_fails_leaves_the_old_ones_and_is_repeated(checkout: Checkout, script):
+def test_failed_build_keeps_old_runtimes_and_is_repeated(checkout: Checkout, script):
     checkout.refresh()
-    program(checkout.root / "venv/bin/componentize-py", "#!/bin/sh\nexit 1\n")
+    write_program(checkout.root / "venv/bin/componentize-py", "#!/bin/sh\nexit 1\n")
     (checkout.root / "runtimes/runtime.py").write_text("changed")
     with pytest.raises(script("steps").Failed):
         checkout.refresh()

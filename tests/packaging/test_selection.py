@@ -1,4 +1,4 @@
-"""Which tests a sample runs (`tests/support/selection.py`)."""
+"""The selection of tests in a sample (`tests/support/selection.py`)."""
 
 import subprocess
 import sys
@@ -31,14 +31,16 @@ def test_locks(database_url): pass
 """
 
 
-def collected(folder: Path, *arguments: str) -> list[str]:
+def collect(folder: Path, *arguments: str) -> list[str]:
     (folder / "test_it.py").write_text(TESTS)
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-p", "tests.support.selection", "--collect-only", "-q"]
     environment = {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+    result = subprocess.run(
+        [*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return [line.partition("::")[2] for line in result.stdout.splitlines() if "::" in line]
 
 
 def count(tests: list[str], name: str, case: str = "") -> int:
@@ -46,13 +48,13 @@ def count(tests: list[str], name: str, case: str = "") -> int:
 
 
 def test_everything_runs_without_a_sample(tmp_path: Path):
-    tests = collected(tmp_path)
+    tests = collect(tmp_path)
     names = ("test_short", "test_long", "test_cases", "test_queries", "test_application", "test_locks")
     assert [count(tests, name) for name in names] == [1, 1, 50, 100, 100, 2]
 
 
 def test_sample_leaves_out_long_tests_cases_and_databases(tmp_path: Path):
-    tests = collected(tmp_path, "--sample", "abc")
+    tests = collect(tmp_path, "--sample", "abc")
     names = ("test_short", "test_long", "test_cases", "test_queries", "test_locks")
     assert [count(tests, name) for name in names] == [1, 0, 3, 100, 2]
     assert count(tests, "test_application", "sqlite") == 50
@@ -60,5 +62,5 @@ def test_sample_leaves_out_long_tests_cases_and_databases(tmp_path: Path):
 
 
 def test_same_seed_chooses_the_same_tests(tmp_path: Path):
-    first, again, other = (collected(tmp_path, "--sample", seed) for seed in ("abc", "abc", "def"))
+    first, again, other = (collect(tmp_path, "--sample", seed) for seed in ("abc", "abc", "def"))
     assert first == again != other

@@ -1,4 +1,4 @@
-"""What people install is the wheel: it must serve the whole product on a machine with Python and nothing else."""
+"""The installed wheel serves all of Forge on a machine with only Python."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def wheel(uv: Uv, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def forge(uv: Uv, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command as it is after an install into an empty environment."""
+    """The installed command in an otherwise empty environment."""
     venv = tmp_path_factory.mktemp("installed")
     uv("venv", "--quiet", "--allow-existing", "--python", sys.executable, venv)
     uv(
@@ -63,7 +63,7 @@ def forge(uv: Uv, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 @pytest.fixture(scope="module")
 def page(forge: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    """A client of the installed server, which runs outside the checkout and without Node on its PATH."""
+    """A client of the installed server, which runs outside of the checkout and without Node."""
     folder = tmp_path_factory.mktemp("machine")
     (folder / "bin").mkdir()
     command = [forge, "serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", folder / "data"]

@@ -16,8 +16,8 @@ from tests.support.timeouts import PATIENCE_S
 
 from forge.kernel.clock import now
 from forge.runs import dbos_patches
-from forge.runs.attempt import StepInfo
-from forge.runs.context import Call, RunContext
+from forge.runs.attempt import Call, StepInfo
+from forge.runs.context import RunContext
 from forge.runs.engine import ENGINE_VERSION, QUEUE, THREADS, Engine
 from forge.runs.models import GateOption, NewAnswer, Question, RunStatus
 from forge.runs.retention import Retention
@@ -41,44 +41,45 @@ async def answer(engine: EngineUnderTest) -> None:
     await engine.runs.answer(ACCOUNT, gate.id, NewAnswer(option="yes", shown_hash=gate.shown_hash), by="me")
 
 
-class Awkward(Exception):
-    """Cannot be made again from its arguments: raised across the journal, it would come back as a TypeError."""
+class TwoArgumentError(Exception):
+    """Cannot be recreated from `args`: unpickling it raises a TypeError."""
 
     def __init__(self, first: str, second: str) -> None:
         super().__init__(f"{first} and {second}")
 
 
-async def asks_in_the_middle(context: RunContext, given: Any) -> Any:
+async def body_with_gate(context: RunContext, given: Any) -> Any:
     async def one(step: StepInfo) -> str:
         return "first"
 
-    async def odd(step: StepInfo) -> None:
-        raise Awkward("salt", "pepper")
+    async def fail(step: StepInfo) -> None:
+        raise TwoArgumentError("salt", "pepper")
 
     async def branch(step: StepInfo, n: int) -> int:
         await asyncio.sleep(0.01 * (5 - n))
         return n
 
     before = await context.step("one", one)
-    (failed,) = await context.parallel([Call("odd", odd)])
+    (failed,) = await context.parallel([Call("odd", fail)])
     outcomes = await context.parallel([Call(f"branch {n}", branch, (n,)) for n in range(5)])
     await context.ask(QUESTION)
     assert failed.error is not None
     return [before, failed.error.message, [outcome.value for outcome in outcomes]]
 
 
-EXPECTED = ["first", "Awkward: salt and pepper", [0, 1, 2, 3, 4]]
+EXPECTED = ["first", "TwoArgumentError: salt and pepper", [0, 1, 2, 3, 4]]
 
 
-async def test_a_replayed_run_gets_the_same_results_without_doing_anything_again(store: Store):
-    """Also an exception: it is data in the journal, so it looks the same after a restart as before."""
-    asking = kind("asking", asks_in_the_middle)
+async def test_replayed_run_reuses_step_results(store: Store):
+    """Exceptions too: the journal stores them as data, so they are the same after a restart."""
+    asking = kind("asking", body_with_gate)
     async with open_engine(store, asking) as engine:
         run = await engine.start("asking")
         await engine.open_gate()
         steps = (await engine.types(run.id)).count("step.started")
     async with open_engine(store, asking) as engine:
-        if not store.is_sqlite:  # a new process on PostgreSQL waits until the old one's lease is over
+        # On PostgreSQL, a new process waits until the lease of the old one has expired.
+        if not store.is_sqlite:
             await engine.when(run.id, lambda run: run.attempt == 2)
         await answer(engine)
         ended = await engine.finished(run.id)
@@ -86,9 +87,9 @@ async def test_a_replayed_run_gets_the_same_results_without_doing_anything_again
         assert (await engine.types(run.id)).count("step.started") == steps
 
 
-async def test_run_is_never_given_up_after_interruptions(store: Store):
-    """DBOS gives up after 100 starts by default; deployments count as well."""
-    asking = kind("asking", asks_in_the_middle)
+async def test_recovery_attempts_are_unlimited(store: Store):
+    """DBOS gives up after 100 starts by default, and each deployment counts as one."""
+    asking = kind("asking", body_with_gate)
     async with open_engine(store, asking) as engine:
         run = await engine.start("asking")
         await engine.open_gate()
@@ -100,8 +101,8 @@ async def test_run_is_never_given_up_after_interruptions(store: Store):
         assert (await engine.finished(run.id)).status is RunStatus.COMPLETED
 
 
-async def test_the_journal_is_json_and_bound_to_our_own_version(store: Store):
-    asking = kind("asking", asks_in_the_middle)
+async def test_journal_is_json_and_has_the_engine_version(store: Store):
+    asking = kind("asking", body_with_gate)
     async with open_engine(store, asking) as engine:
         run = await engine.start("asking")
         await answer(engine)
@@ -114,7 +115,7 @@ async def test_the_journal_is_json_and_bound_to_our_own_version(store: Store):
     assert versions == [(ENGINE_VERSION,)]
 
 
-async def test_a_run_and_its_place_in_the_queue_exist_together_or_not_at_all(store: Store):
+async def test_run_and_its_queue_entry_are_committed_together(store: Store):
     async def nothing(context: RunContext, given: Any) -> None:
         return None
 
@@ -127,8 +128,8 @@ async def test_a_run_and_its_place_in_the_queue_exist_together_or_not_at_all(sto
         assert await rows(store, "SELECT * FROM runs") == await rows(store, "SELECT * FROM events") == []
 
 
-async def test_old_runs_are_forgotten_with_everything_they_left(store: Store):
-    asking = kind("asking", asks_in_the_middle)
+async def test_retention_deletes_old_runs_with_all_their_rows(store: Store):
+    asking = kind("asking", body_with_gate)
     async with open_engine(store, asking) as engine:
         old, recent = await engine.start("asking"), await engine.start("asking")
         for _ in (old, recent):
@@ -142,16 +143,16 @@ async def test_old_runs_are_forgotten_with_everything_they_left(store: Store):
             await tx.execute(sa.update(runs).where(runs.c.id == old.id).values(finished_at=long_ago))
         retention = Retention(store, engine.events, engine.runs._engine, keep_days=1)
         assert await retention.sweep() == 1
-        left = await rows(store, f"SELECT DISTINCT workflow_uuid FROM {dbos(store, 'workflow_status')}")
-        assert left == [(recent.id,)]
+        remaining = await rows(store, f"SELECT DISTINCT workflow_uuid FROM {dbos(store, 'workflow_status')}")
+        assert remaining == [(recent.id,)]
         assert await engine.events.last_seq(f"run:{old.id}") == 0
         assert [run.id for run in (await engine.runs.find(ACCOUNT)).items] == [recent.id]
         assert await retention.sweep() == 0
 
 
 async def test_writer_gets_thread_while_engine_waits(store: Store):
-    """All threads of the engine may wait for SQLite's write lock; its holder may need one to go on."""
-    async with open_engine(store, kind("nothing", asks_in_the_middle)) as engine:
+    """All threads of the engine may wait for SQLite's write lock, while its holder needs a thread to continue."""
+    async with open_engine(store, kind("nothing", body_with_gate)) as engine:
         run = await engine.start("nothing")
         await engine.open_gate()
         async with store.begin() as tx:
@@ -163,8 +164,8 @@ async def test_writer_gets_thread_while_engine_waits(store: Store):
         await asyncio.gather(*waiting)
 
 
-async def test_old_account_events_are_deleted(store: Store):
-    asking = kind("asking", asks_in_the_middle)
+async def test_retention_deletes_old_account_events_except_the_last(store: Store):
+    asking = kind("asking", body_with_gate)
     async with open_engine(store, asking) as engine:
         run, stream = await engine.start("asking"), f"account:{ACCOUNT}"
         await answer(engine)
@@ -174,8 +175,8 @@ async def test_old_account_events_are_deleted(store: Store):
         async with store.begin() as tx:
             from forge.events.tables import events
 
-            told = sa.update(events).where(events.c.stream == stream)
-            await tx.execute(told.where(events.c.seq <= 2).values(at=long_ago))
+            update = sa.update(events).where(events.c.stream == stream)
+            await tx.execute(update.where(events.c.seq <= 2).values(at=long_ago))
         retention = Retention(store, engine.events, engine.runs._engine, keep_days=1)
 
         await retention.sweep()
@@ -184,15 +185,15 @@ async def test_old_account_events_are_deleted(store: Store):
         ]
 
         async with store.begin() as tx:
-            await tx.execute(told.values(at=long_ago))
+            await tx.execute(update.values(at=long_ago))
         await retention.sweep()
         assert await rows(store, f"SELECT seq FROM events WHERE stream = '{stream}'") == [(last,)]
         assert await engine.events.last_seq(stream) == last
         assert (await engine.history(run.id))[0].type == "run.created"
 
 
-async def test_a_child_is_kept_until_its_parent_has_ended(store: Store):
-    """Its parent may not have read its result yet: the server may have been off for long."""
+async def test_child_run_is_kept_until_its_parent_has_ended(store: Store):
+    """The parent may not have read the result yet, for example after a long downtime."""
 
     async def parent(context: RunContext, given: Any) -> Any:
         child = await context.child("small", {})
@@ -218,7 +219,7 @@ async def test_a_child_is_kept_until_its_parent_has_ended(store: Store):
 
 
 async def test_waiting_runs_on_sqlite_are_woken_by_patched_poll(tmp_path: Any):
-    """`sqlite_polling` replaces a private method of DBOS: this fails when it is not called any more."""
+    """`install_message_polling` replaces a private method of DBOS; this fails when it is no longer called."""
     from forge.runs import dbos_patches, workers
 
     calls = 0
@@ -233,27 +234,27 @@ async def test_waiting_runs_on_sqlite_are_woken_by_patched_poll(tmp_path: Any):
     await migrate(store)
     dbos_patches._signal_waiters = counted  # type: ignore[assignment]
     try:
-        async with open_engine(store, kind("asking", asks_in_the_middle)) as engine:
+        async with open_engine(store, kind("asking", body_with_gate)) as engine:
             run = await engine.start("asking")
             await answer(engine)
             await engine.finished(run.id)
             before, started = calls, time.monotonic()
             await asyncio.sleep(1)  # fifty ticks
-            beats = (time.monotonic() - started) / workers.HEARTBEAT_S  # these do change something
-            few = beats + 5  # and the last words of the run
-            assert (before > 0, calls - before <= few) == (True, True), "it polls although nothing changed"
+            beats = (time.monotonic() - started) / workers.HEARTBEAT_S  # heartbeats change the database
+            allowed = beats + 5  # and the last writes of the run
+            assert (before > 0, calls - before <= allowed) == (True, True), "polled although nothing changed"
     finally:
         dbos_patches._signal_waiters = original
         await store.close()
 
 
 async def test_unread_messages_do_not_slow_polling(tmp_path: Path):
-    """They pile up, and the poll looks for its own by an index of DBOS."""
+    """They accumulate, so the poll must find its own with an index of DBOS."""
     from forge.runs import dbos_patches
 
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
-    async with open_engine(store, kind("asking", asks_in_the_middle)), store.read() as tx:
+    async with open_engine(store, kind("asking", body_with_gate)), store.read() as tx:
         raw = await tx.connection.get_raw_connection()
         plan = await raw.driver_connection.execute_fetchall(  # pyright: ignore[reportOptionalMemberAccess]
             f"EXPLAIN QUERY PLAN {dbos_patches._MESSAGES}", ('["one"]',)
@@ -269,31 +270,31 @@ async def test_idle_queue_on_sqlite_is_not_polled_and_new_run_is_found(
     """`CachedQueue` wraps two methods of DBOS; this fails when they are no longer called."""
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
-    asked: list[str] = []
+    polled: list[str] = []
     original = SQLiteSystemDatabase.start_queued_workflows
 
     def counted(self: Any, queue: Any, *args: Any, **more: Any) -> Any:
-        asked.append(queue.name)
+        polled.append(queue.name)
         return original(self, queue, *args, **more)
 
     monkeypatch.setattr(SQLiteSystemDatabase, "start_queued_workflows", counted)
-    async with open_engine(store, kind("asking", asks_in_the_middle)) as engine:
+    async with open_engine(store, kind("asking", body_with_gate)) as engine:
         for _ in range(2):
             run = await engine.start("asking")
             await answer(engine)
             await engine.finished(run.id)
-            before = len(asked)
+            before = len(polled)
             await asyncio.sleep(1)  # ten ticks
-            assert before > 0 and asked[before:].count(QUEUE) <= 5, "it asks although nothing changed"
+            assert before > 0 and polled[before:].count(QUEUE) <= 5, "polled although nothing changed"
     await store.close()
 
 
-async def test_a_run_starts_when_it_is_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_committed_run_starts_without_polling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """`WakeableQueue` wraps a method of DBOS; without it a run waits for the next poll."""
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
     monkeypatch.setattr(dbos_patches, "MAX_QUEUE_WAIT_S", 3600)
-    async with open_engine(store, kind("asking", asks_in_the_middle)) as engine:
+    async with open_engine(store, kind("asking", body_with_gate)) as engine:
         for _ in range(2):
             run = await engine.start("asking")
             await answer(engine)
@@ -301,7 +302,7 @@ async def test_a_run_starts_when_it_is_committed(tmp_path: Path, monkeypatch: py
     await store.close()
 
 
-def test_sqlite_has_the_clock_dbos_asks_for_on_newer_pythons(tmp_path: Any):
+def test_sqlite_supports_unixepoch_with_subseconds(tmp_path: Any):
     engine = Engine(Store(f"sqlite:///{tmp_path / 'forge.db'}"), "local")
     assert engine._sqlite is not None
     with engine._sqlite.connect() as connection:

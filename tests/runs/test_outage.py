@@ -31,22 +31,22 @@ inside_a_run = ContextVar("inside_a_run", default=False)
 
 
 @pytest.fixture
-def lost(store: Store, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Each statement of a run finds the database away when it is made for the first time."""
+def failed_statements(store: Store, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Fail each statement of a run the first time it is executed, as if the connection was lost."""
     monkeypatch.setattr(database, "FIRST_RETRY_S", 0.001)
-    lost: set[str] = set()
+    failed: set[str] = set()
 
-    def lose(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
-        if inside_a_run.get() and statement not in lost:
-            lost.add(statement)
+    def fail_once(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
+        if inside_a_run.get() and statement not in failed:
+            failed.add(statement)
             raise OperationalError(statement, None, psycopg.OperationalError("the connection is closed"))
 
     for engine in {store._writer, store._reader}:
-        event.listen(engine.sync_engine, "before_cursor_execute", lose)
-    return lost
+        event.listen(engine.sync_engine, "before_cursor_execute", fail_once)
+    return failed
 
 
-async def test_lost_connection_loses_no_statement_of_a_run(store: Store, lost: set[str]):
+async def test_statements_are_retried_after_a_lost_connection(store: Store, failed_statements: set[str]):
     async def add(step: StepInfo, number: int) -> int:
         return number + 1
 
@@ -62,36 +62,38 @@ async def test_lost_connection_loses_no_statement_of_a_run(store: Store, lost: s
     async with open_engine(store, kind("parent", parent), kind("small", small)) as engine:
         ended = await engine.finished((await engine.start("parent")).id)
     assert (ended.status, ended.output, ended.error) == (RunStatus.COMPLETED, 3, None)
-    assert [statement for statement in lost if statement.startswith("INSERT INTO runs")]
+    assert [statement for statement in failed_statements if statement.startswith("INSERT INTO runs")]
 
 
-async def test_outage_retries_step_regardless_of_its_retry_policy(store: Store, lost: set[str]):
-    async def look(step: StepInfo, word: str) -> list[Any]:
+async def test_outage_retries_step_regardless_of_its_retry_policy(store: Store, failed_statements: set[str]):
+    async def query(step: StepInfo, word: str) -> list[Any]:
         async with store.read() as tx:
             return [(await tx.execute(sa.text(f"SELECT '{word}'"))).scalar_one(), step.attempt]
 
-    async def looking(context: RunContext, given: Any) -> Any:
+    async def query_body(context: RunContext, given: Any) -> Any:
         inside_a_run.set(True)
-        beside = await context.parallel([Call("look", look, ("beside",))])
-        return [await context.step("look", look, "alone"), *(outcome.value for outcome in beside)]
+        parallel = await context.parallel([Call("look", query, ("parallel",))])
+        return [await context.step("look", query, "single"), *(outcome.value for outcome in parallel)]
 
-    async with open_engine(store, kind("looking", looking)) as engine:
-        ended = await engine.finished((await engine.start("looking")).id)
-        problems = [fact.data["error"] for fact in await engine.history(ended.id) if fact.data.get("error")]
-    assert (ended.status, ended.output) == (RunStatus.COMPLETED, [["alone", 2], ["beside", 2]])
+    async with open_engine(store, kind("query", query_body)) as engine:
+        ended = await engine.finished((await engine.start("query")).id)
+        problems = [
+            event.data["error"] for event in await engine.history(ended.id) if event.data.get("error")
+        ]
+    assert (ended.status, ended.output) == (RunStatus.COMPLETED, [["single", 2], ["parallel", 2]])
     assert {problem["message"] for problem in problems} == {"The database was unavailable."}
 
 
-async def test_waiting_for_run_end_survives_outage(store: Store, lost: set[str]):
-    async with open_engine(store, kind("seven", give_seven)) as engine:
+async def test_waiting_for_run_end_survives_outage(store: Store, failed_statements: set[str]):
+    async with open_engine(store, kind("seven", return_seven)) as engine:
         run = await engine.start("seven")
         inside_a_run.set(True)
         ended = await wait_for_end(store, engine.events, run.id)
-    assert (ended.output, bool(lost)) == (7, True)
+    assert (ended.output, bool(failed_statements)) == (7, True)
 
 
 @pytest.fixture
-async def file(tmp_path: Path) -> AsyncIterator[Store]:
+async def sqlite_store(tmp_path: Path) -> AsyncIterator[Store]:
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
     yield store
@@ -104,14 +106,14 @@ def disk_full(statement: str) -> OperationalError:
     return OperationalError(statement, None, full)
 
 
-async def has_succeeded(file: Store) -> bool:
-    async with file.read() as tx:
+async def has_succeeded(sqlite_store: Store) -> bool:
+    async with sqlite_store.read() as tx:
         found = await tx.execute(sa.text("SELECT status FROM workflow_status"))
         return found.scalar_one() == "SUCCESS"
 
 
-async def test_a_full_disk_does_not_fail_a_run_where_the_engine_writes(file: Store):
-    """On SQLite the engine's own statements meet it too: what a step gave, and that a run has ended."""
+async def test_full_disk_in_engine_statements_does_not_fail_the_run(sqlite_store: Store):
+    """On SQLite, the engine's own statements fail too: those that store step results and the end of a run."""
     refused: set[str] = set()
 
     def refuse(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
@@ -125,20 +127,20 @@ async def test_a_full_disk_does_not_fail_a_run_where_the_engine_writes(file: Sto
     async def small(context: RunContext, given: Any) -> Any:
         return await context.step("add", add, given.number)
 
-    async with open_engine(file, kind("small", small)) as engine:
+    async with open_engine(sqlite_store, kind("small", small)) as engine:
         database = engine.runs._engine._sqlite
         assert database is not None
         event.listen(database, "before_cursor_execute", refuse)
         ended = await engine.finished((await engine.start("small", number=1)).id)
         async with asyncio.timeout(PATIENCE_S):
-            while not await has_succeeded(file):
+            while not await has_succeeded(sqlite_store):
                 await asyncio.sleep(0.05)
     assert (ended.status, ended.output, ended.error) == (RunStatus.COMPLETED, 2, None)
     assert any("operation_outputs" in statement for statement in refused), refused
 
 
-async def test_closing_engine_stops_waiting_for_full_disk(file: Store):
-    """A thread that went on trying would keep the process from ending. The run is as it was, for the next process."""
+async def test_closing_engine_stops_waiting_for_full_disk(sqlite_store: Store):
+    """A thread that kept retrying would keep the process from ending. The next process continues the run."""
     refused = threading.Event()
 
     def refuse(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
@@ -152,7 +154,7 @@ async def test_closing_engine_stops_waiting_for_full_disk(file: Store):
     async def add(step: StepInfo, number: int) -> int:
         return number + 1
 
-    async with open_engine(file, kind("small", small)) as engine:
+    async with open_engine(sqlite_store, kind("small", small)) as engine:
         database = engine.runs._engine._sqlite
         assert database is not None
         event.listen(database, "before_cursor_execute", refuse)
@@ -161,7 +163,7 @@ async def test_closing_engine_stops_waiting_for_full_disk(file: Store):
     async with asyncio.timeout(PATIENCE_S):
         while [thread for thread in threading.enumerate() if thread.name.startswith("engine")]:
             await asyncio.sleep(0.05)
-    async with open_engine(file, kind("small", small)) as engine:
+    async with open_engine(sqlite_store, kind("small", small)) as engine:
         ended = await engine.finished(run.id)
     assert (ended.status, ended.output, ended.attempt) == (RunStatus.COMPLETED, 2, 2)
 
@@ -172,20 +174,22 @@ async def test_full_disk_is_reported_and_step_is_retried(store: Store):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return step.attempt
 
-    async def patient(context: RunContext, given: Any) -> Any:
+    async def with_retry(context: RunContext, given: Any) -> Any:
         return await context.step("write", write, retry=Retry(attempts=2, first_delay_s=0.01))
 
-    async def hasty(context: RunContext, given: Any) -> Any:
+    async def without_retry(context: RunContext, given: Any) -> Any:
         return await context.step("write", write)
 
-    async with open_engine(store, kind("patient", patient), kind("hasty", hasty)) as engine:
-        waited = await engine.finished((await engine.start("patient")).id)
-        failed = await engine.finished((await engine.start("hasty")).id)
-    assert (waited.status, waited.output) == (RunStatus.COMPLETED, 2)
+    async with open_engine(
+        store, kind("with_retry", with_retry), kind("without_retry", without_retry)
+    ) as engine:
+        retried = await engine.finished((await engine.start("with_retry")).id)
+        failed = await engine.finished((await engine.start("without_retry")).id)
+    assert (retried.status, retried.output) == (RunStatus.COMPLETED, 2)
     assert failed.error and failed.error.message == "write: The disk is full."
 
 
-async def give_seven(context: RunContext, given: Any) -> Any:
+async def return_seven(context: RunContext, given: Any) -> Any:
     return 7
 
 
@@ -196,16 +200,14 @@ async def test_engine_closes_cleanly_when_disk_is_full(store: Store):
             raise disk_full(statement)
 
     refused: list[str] = []
-    async with open_engine(store, kind("seven", give_seven)) as engine:
+    async with open_engine(store, kind("seven", return_seven)) as engine:
         assert (await engine.finished((await engine.start("seven")).id)).output == 7
         event.listen(store._writer.sync_engine, "before_cursor_execute", refuse)
     assert refused
 
 
-async def test_an_engine_whose_start_fails_leaves_nothing_behind(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    """Its threads would go on, and the next engine of the process would meet them."""
+async def test_failed_engine_start_leaves_no_threads(store: Store, monkeypatch: pytest.MonkeyPatch):
+    """Remaining threads would interfere with the next engine of the process."""
 
     async def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("no queue")
@@ -213,26 +215,26 @@ async def test_an_engine_whose_start_fails_leaves_nothing_behind(
     before = {*threading.enumerate()}
     with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="no queue"):
         patch.setattr(DBOS, "register_queue_async", fail)
-        async with open_engine(store, kind("seven", give_seven)):
+        async with open_engine(store, kind("seven", return_seven)):
             pass
     async with asyncio.timeout(PATIENCE_S):
         while [one for one in threading.enumerate() if "queue" in one.name and one not in before]:
             await asyncio.sleep(0.05)
-    async with open_engine(store, kind("seven", give_seven)) as engine:
+    async with open_engine(store, kind("seven", return_seven)) as engine:
         assert (await engine.finished((await engine.start("seven")).id)).output == 7
 
 
 async def test_engine_starts_despite_lost_connection(store: Store, monkeypatch: pytest.MonkeyPatch):
-    register, tries = DBOS.register_queue_async, 0
+    register, attempts = DBOS.register_queue_async, 0
 
-    async def lose_first(*args: Any, **more: Any) -> Any:
-        nonlocal tries
-        tries += 1
-        if tries == 1:
+    async def fail_first_time(*args: Any, **more: Any) -> Any:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 1:
             raise OperationalError("INSERT", None, psycopg.OperationalError("the connection is closed"))
         return await register(*args, **more)
 
-    monkeypatch.setattr(DBOS, "register_queue_async", lose_first)
-    async with open_engine(store, kind("seven", give_seven)) as engine:
+    monkeypatch.setattr(DBOS, "register_queue_async", fail_first_time)
+    async with open_engine(store, kind("seven", return_seven)) as engine:
         assert (await engine.finished((await engine.start("seven")).id)).output == 7
-    assert tries == 2
+    assert attempts == 2

@@ -9,8 +9,8 @@ from tests.support.engine import ACCOUNT, kind, open_engine
 from tests.support.timeouts import PATIENCE_S
 
 from forge.errors import Conflict, Gone, Invalid, NotFound, Unavailable
-from forge.runs.attempt import StepInfo
-from forge.runs.context import Call, Retry, RunContext, StepFailed
+from forge.runs.attempt import Call, Retry, StepInfo
+from forge.runs.context import RunContext, StepFailed
 from forge.runs.models import GateOption, GateStatus, NewAnswer, Question, RunStatus
 from forge.store.database import Store
 
@@ -59,7 +59,7 @@ async def test_parallel_outcomes_come_in_the_order_of_the_calls(store: Store):
         assert ended.output == [0, 1, 2, "three is bad", 4]
 
 
-async def test_a_failing_step_is_tried_again_and_then_gives_up(store: Store):
+async def test_failing_step_is_retried_and_then_fails(store: Store):
     seen: list[int] = []
 
     async def flaky(step: StepInfo) -> None:
@@ -101,7 +101,7 @@ async def test_permanent_error_is_not_retried(store: Store):
         assert (ended.output, seen) == ("invalid", [1])
 
 
-async def test_a_parallel_branch_retries_without_holding_up_the_others(store: Store):
+async def test_parallel_branches_are_retried_separately(store: Store):
     async def flaky(step: StepInfo, fails: int) -> int:
         if step.attempt <= fails:
             raise Unavailable("not yet")
@@ -115,7 +115,7 @@ async def test_a_parallel_branch_retries_without_holding_up_the_others(store: St
         assert (await engine.finished((await engine.start("mixed")).id)).output == [1, 3, 2, None]
 
 
-async def test_a_step_that_takes_too_long_is_ended(store: Store):
+async def test_step_fails_after_its_timeout(store: Store):
     async def endless(step: StepInfo) -> None:
         await asyncio.sleep(60)
 
@@ -132,7 +132,7 @@ async def test_a_step_that_takes_too_long_is_ended(store: Store):
 
 
 @pytest.mark.parametrize("value", [{1, 2}, float("nan"), object()])
-async def test_a_result_that_is_not_json_fails_the_step_and_not_the_engine(store: Store, value: Any):
+async def test_step_result_must_be_json(store: Store, value: Any):
     async def odd(step: StepInfo) -> Any:
         return value
 
@@ -144,7 +144,7 @@ async def test_a_result_that_is_not_json_fails_the_step_and_not_the_engine(store
         assert ended.status is RunStatus.FAILED
 
 
-async def test_a_defect_in_the_code_of_a_run_ends_it_visibly(store: Store):
+async def test_exception_in_run_code_fails_the_run(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         raise KeyError("oops")
 
@@ -154,7 +154,7 @@ async def test_a_defect_in_the_code_of_a_run_ends_it_visibly(store: Store):
         assert (ended.status, ended.error.message) == (RunStatus.FAILED, "KeyError: 'oops'")
 
 
-async def test_a_gate_waits_for_the_first_answer_and_refuses_the_second(store: Store):
+async def test_gate_accepts_only_the_first_valid_answer(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         gate = await context.ask(QUESTION)
         return gate.answer and gate.answer.option
@@ -172,7 +172,7 @@ async def test_a_gate_waits_for_the_first_answer_and_refuses_the_second(store: S
         with pytest.raises(Invalid, match="not one of the options"):
             await engine.runs.answer(ACCOUNT, gate.id, answer.model_copy(update={"option": "maybe"}), by="me")
         with pytest.raises(NotFound):
-            await engine.runs.answer("somebody else", gate.id, answer, by="them")
+            await engine.runs.answer("other-account", gate.id, answer, by="them")
 
         racing = [engine.runs.answer(ACCOUNT, gate.id, answer, by=f"me {n}") for n in range(5)]
         results = await asyncio.gather(*racing, return_exceptions=True)
@@ -201,8 +201,8 @@ async def test_unanswered_gate_expires(store: Store):
 async def test_messages_arrive_in_order_even_before_receive(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         await context.sleep(timedelta(milliseconds=100))
-        got = [await context.receive("chat", timeout=timedelta(seconds=60)) for _ in range(5)]
-        return [*got, await context.receive("chat", timeout=timedelta(milliseconds=10))]
+        received = [await context.receive("chat", timeout=timedelta(seconds=60)) for _ in range(5)]
+        return [*received, await context.receive("chat", timeout=timedelta(milliseconds=10))]
 
     async with open_engine(store, kind("listening", body)) as engine:
         run = await engine.start("listening")
@@ -213,7 +213,7 @@ async def test_messages_arrive_in_order_even_before_receive(store: Store):
         assert (await engine.finished(run.id)).output == [{"n": n} for n in range(5)] + [None]
 
 
-async def test_a_database_effect_happens_with_its_run_and_its_result_is_kept(store: Store):
+async def test_transaction_returns_the_result_of_its_function(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         return await context.transact("effect", lambda tx: context_effect(tx))
 
@@ -224,7 +224,7 @@ async def test_a_database_effect_happens_with_its_run_and_its_result_is_kept(sto
         assert (await engine.finished((await engine.start("writing")).id)).output == {"rows": 1}
 
 
-async def test_a_child_reports_to_its_parent(store: Store):
+async def test_parent_gets_output_and_error_of_its_children(store: Store):
     async def parent(context: RunContext, given: Any) -> Any:
         good = await context.child("small", {"fail": False})
         bad = await context.child("small", {"fail": True})
@@ -232,7 +232,7 @@ async def test_a_child_reports_to_its_parent(store: Store):
 
     async def small(context: RunContext, given: Any) -> Any:
         if given.fail:
-            raise Invalid("as told")
+            raise Invalid("invalid")
         return "done"
 
     async with open_engine(store, kind("parent", parent), kind("small", small)) as engine:
@@ -275,7 +275,7 @@ async def test_cancel_stops_run_in_any_state(store: Store, where: str):
         async with asyncio.timeout(PATIENCE_S):
             if where in {"step", "child"}:
                 await entered.wait()
-        await _until_it_stands(engine, run.id, where)
+        await _wait_until_blocked(engine, run.id, where)
         cancelled = await engine.runs.cancel(ACCOUNT, run.id, by="me")
         assert cancelled.status is RunStatus.CANCELLED
         async with asyncio.timeout(PATIENCE_S):
@@ -290,7 +290,7 @@ async def test_cancel_stops_run_in_any_state(store: Store, where: str):
             await engine.runs.cancel(ACCOUNT, run.id, by="me")
 
 
-async def _until_it_stands(engine: Any, run_id: str, where: str) -> None:
+async def _wait_until_blocked(engine: Any, run_id: str, where: str) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while True:
             detail = await engine.runs.get(ACCOUNT, run_id)
@@ -302,7 +302,7 @@ async def _until_it_stands(engine: Any, run_id: str, where: str) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_failing_parent_cancels_its_children(store: Store):
+async def test_unknown_child_kind_fails_the_parent(store: Store):
     async def parent(context: RunContext, given: Any) -> Any:
         await context.child("unknown", {})
 
@@ -327,18 +327,18 @@ async def test_lists_are_paged_newest_first(store: Store):
         )
         assert [run.id for run in (*first.items, *second.items)] == ids[::-1]
         assert second.next_cursor is None
-        assert (await engine.runs.find("somebody else")).items == []
+        assert (await engine.runs.find("other-account")).items == []
 
 
-async def test_only_public_kinds_start_from_outside_and_their_input_is_checked(store: Store):
+async def test_unknown_kind_cannot_be_started(store: Store):
     async with open_engine(store) as engine:
         with pytest.raises(Invalid, match="Runs of kind 'nothing' cannot be started"):
             await engine.start("nothing")
 
 
 @pytest.mark.parametrize("output", [{"at": object()}, float("nan"), {"text": "a\x00b"}, "\ud800"])
-async def test_an_output_that_cannot_be_kept_ends_the_run_one_way_or_another(store: Store, output: Any):
-    """It must never stay running for ever because its end could not be written."""
+async def test_run_with_unstorable_output_ends(store: Store, output: Any):
+    """A run whose end cannot be stored must not stay in the status `running`."""
 
     async def body(context: RunContext, given: Any) -> Any:
         return output
@@ -349,7 +349,7 @@ async def test_an_output_that_cannot_be_kept_ends_the_run_one_way_or_another(sto
         assert ended.status is RunStatus.FAILED or ended.output == output
 
 
-async def test_a_run_taken_over_by_its_own_process_can_still_be_cancelled(store: Store):
+async def test_run_taken_over_by_its_own_process_can_be_cancelled(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         await context.ask(QUESTION)
 
@@ -365,7 +365,7 @@ async def test_a_run_taken_over_by_its_own_process_can_still_be_cancelled(store:
                 await asyncio.sleep(0.01)
 
 
-async def test_a_worker_that_was_held_for_dead_cannot_end_the_run(store: Store):
+async def test_stale_attempt_cannot_complete_the_run(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         await context.ask(QUESTION)
 
@@ -377,8 +377,8 @@ async def test_a_worker_that_was_held_for_dead_cannot_end_the_run(store: Store):
         assert (await engine.runs.get(ACCOUNT, run.id)).run.status is RunStatus.WAITING
 
 
-async def test_two_workers_at_the_same_effect_do_it_once(store: Store):
-    """As when one was held for dead and is not: the second waits for the first and takes its result."""
+async def test_concurrent_effect_happens_once(store: Store):
+    """The first worker may have been considered dead by mistake: the second waits for it and uses its result."""
     from forge.runs import store as queries
 
     async def body(context: RunContext, given: Any) -> Any:
@@ -401,7 +401,7 @@ async def test_two_workers_at_the_same_effect_do_it_once(store: Store):
         assert one == two
 
 
-async def test_an_error_inside_a_transaction_is_data_and_changes_nothing(store: Store):
+async def test_error_in_a_transaction_fails_the_step(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         async def refuse(tx: Any) -> None:
             raise Conflict("not like this")
@@ -415,7 +415,7 @@ async def test_an_error_inside_a_transaction_is_data_and_changes_nothing(store: 
         assert (await engine.finished((await engine.start("refused")).id)).output == "conflict"
 
 
-async def test_a_child_is_not_started_for_a_cancelled_parent(store: Store):
+async def test_cancelled_parent_starts_no_child(store: Store):
     async def nothing(context: RunContext, given: Any) -> Any:
         return None
 

@@ -1,4 +1,4 @@
-"""Leases during outages and clock changes of the database."""
+"""Worker leases during outages and clock changes of the database."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -34,33 +34,33 @@ async def add_worker(store: Store, name: str) -> None:
 
 
 async def set_clock(store: Store, by: timedelta, *names: str) -> None:
-    """Seen from there: what was noted before is as much older."""
+    """Move the clock forward as workers see it: make stored times older by this much."""
     update = sa.update(workers).values(seen_at=workers.c.seen_at - sa.literal(by, sa.Interval()))
     async with store.begin() as tx:
         await tx.execute(update.where(workers.c.id.in_(names)) if names else update)
 
 
-async def seen(store: Store) -> dict[str, datetime]:
+async def last_seen(store: Store) -> dict[str, datetime]:
     async with store.read() as tx:
         return {worker.id: worker.seen_at for worker in await runs_store.list_workers(tx)}
 
 
-async def beats(store: Store, times: int) -> None:
-    """Until the worker under test has looked at the others so often."""
+async def wait_for_heartbeats(store: Store, times: int) -> None:
+    """Wait until the worker under test has renewed its lease this many times."""
     for _ in range(times):
-        before = await seen(store)
+        before = await last_seen(store)
         async with asyncio.timeout(PATIENCE_S):
-            while all(before.get(name) == at for name, at in (await seen(store)).items()):
+            while all(before.get(name) == at for name, at in (await last_seen(store)).items()):
                 await asyncio.sleep(0.05)
 
 
 async def test_clock_set_forward_removes_no_live_worker(url: str):
     store = Store(url)
     async with open_engine(store):
-        await beats(store, 8)  # no longer patient as after a start
+        await wait_for_heartbeats(store, 8)  # until the grace period after the start has passed
         await add_worker(store, "other")
         await set_clock(store, HOURS)
-        await beats(store, 2)
+        await wait_for_heartbeats(store, 2)
         async with store.begin() as tx:
             assert await runs_store.touch_worker(tx, "other") is not None
     await store.close()
@@ -72,26 +72,26 @@ async def test_dead_worker_is_found_after_clock_set_back(url: str):
         await add_worker(store, "dead")
         await set_clock(store, -HOURS, "dead")
         async with asyncio.timeout(PATIENCE_S):
-            while "dead" in await seen(store):
+            while "dead" in await last_seen(store):
                 await asyncio.sleep(0.05)
     await store.close()
 
 
 async def test_outage_is_logged_once_and_lease_continues(url: str, caplog: pytest.LogCaptureFixture):
-    def lose(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
+    def fail(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
         if statement.startswith("UPDATE workers"):
-            lost.append(statement)
+            failed.append(statement)
             raise OperationalError(statement, None, psycopg.OperationalError("the connection is closed"))
 
-    lost: list[str] = []
+    failed: list[str] = []
     store = Store(url)
     async with open_engine(store):
-        event.listen(store._writer.sync_engine, "before_cursor_execute", lose)
+        event.listen(store._writer.sync_engine, "before_cursor_execute", fail)
         async with asyncio.timeout(PATIENCE_S):
-            while len(lost) < 4:
+            while len(failed) < 4:
                 await asyncio.sleep(0.05)
-        event.remove(store._writer.sync_engine, "before_cursor_execute", lose)
-        await beats(store, 1)
+        event.remove(store._writer.sync_engine, "before_cursor_execute", fail)
+        await wait_for_heartbeats(store, 1)
     await store.close()
-    [said] = [record for record in caplog.records if "renew the lease" in record.getMessage()]
-    assert (said.name, said.levelname, said.exc_info) == ("forge.runs.workers", "WARNING", None)
+    [record] = [one for one in caplog.records if "renew the lease" in one.getMessage()]
+    assert (record.name, record.levelname, record.exc_info) == ("forge.runs.workers", "WARNING", None)

@@ -79,7 +79,7 @@ async def test_files_too_deep_for_a_path_count(run: Run):
     assert (await run(*hiding(script), limits=SMALL)).end is End.DISK
 
 
-async def test_files_too_deep_for_a_path_are_numbered_too(run: Run):
+async def test_inodes_too_deep_for_a_path_count(run: Run):
     script = """
         for _ in range(60):
             os.mkdir("d" * 200)
@@ -102,7 +102,7 @@ async def test_files_in_unreadable_folder_count(run: Run, workdir: Path):
     assert outcome.end is End.DISK
 
 
-async def test_counting_many_files_does_not_keep_memory_from_being_counted(run: Run, workdir: Path):
+async def test_memory_is_measured_while_many_files_are_counted(run: Run, workdir: Path):
     """Somebody else fills the disk, which is a reason to go through all the files."""
     for folder in map(str, range(4)):
         (workdir / folder).mkdir()

@@ -72,7 +72,7 @@ def contained(there: World) -> Callable[[Outcome], None]:
 Contained = Callable[[Outcome], None]
 
 
-async def test_a_conftest(run: Run, there: World, payload: str, contained: Contained):
+async def test_conftest_is_contained(run: Run, there: World, payload: str, contained: Contained):
     (there.workdir / "conftest.py").write_text(payload)
     (there.workdir / "test_it.py").write_text("def test_it(): pass\n")
     argv = (str(VENV / "bin/python"), "-m", "pytest", "-q", "-s", "test_it.py")
@@ -80,25 +80,25 @@ async def test_a_conftest(run: Run, there: World, payload: str, contained: Conta
     contained(await run(*argv, limits=PATIENT, read_only=(VENV,), env=env))
 
 
-async def test_a_sitecustomize(run: Run, there: World, payload: str, contained: Contained):
+async def test_sitecustomize_is_contained(run: Run, there: World, payload: str, contained: Contained):
     (there.workdir / "sitecustomize.py").write_text(payload)
     contained(await run(PYTHON, "-c", "print('hello')", env={"PYTHONPATH": str(there.workdir)}))
 
 
-async def test_a_module_named_like_one_of_the_library(
+async def test_module_shadowing_standard_library_is_contained(
     run: Run, there: World, payload: str, contained: Contained
 ):
     (there.workdir / "json.py").write_text(payload)
     contained(await run(PYTHON, "-c", "import json"))
 
 
-async def test_a_setup_py(run: Run, there: World, payload: str, contained: Contained):
+async def test_setup_py_is_contained(run: Run, there: World, payload: str, contained: Contained):
     (there.workdir / "setup.py").write_text(payload)
     contained(await run(PYTHON, "setup.py", "build"))
 
 
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
-async def test_npm_scripts(run: Run, there: World, payload: str, contained: Contained):
+async def test_npm_scripts_are_contained(run: Run, there: World, payload: str, contained: Contained):
     (there.workdir / "hook.py").write_text(payload)
     scripts = {"pretest": f"{PYTHON} hook.py", "test": "true"}
     (there.workdir / "package.json").write_text(json.dumps({"name": "x", "scripts": scripts}))
@@ -106,7 +106,7 @@ async def test_npm_scripts(run: Run, there: World, payload: str, contained: Cont
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="needs make")
-async def test_a_makefile(run: Run, there: World, payload: str, contained: Contained):
+async def test_makefile_is_contained(run: Run, there: World, payload: str, contained: Contained):
     (there.workdir / "hook.py").write_text(payload)
     (there.workdir / "Makefile").write_text(f"$(info $(shell {PYTHON} hook.py))\nall:\n\ttrue\n")
     contained(await run("make"))
@@ -122,7 +122,7 @@ async def test_a_makefile(run: Run, there: World, payload: str, contained: Conta
         ("diff.external", ("diff", "--no-index", "a", "b")),
     ],
 )
-async def test_git_configuration(
+async def test_git_configuration_is_contained(
     run: Run, there: World, payload: str, contained: Contained, config: str, action: tuple[str, ...]
 ):
     (there.workdir / "hook.py").write_text(payload)

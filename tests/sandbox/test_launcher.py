@@ -12,7 +12,7 @@ from forge.sandbox.backends import launched_process
 
 
 @pytest.mark.parametrize("backend", [name for name in WORKING if name in {"landlock", "plain"}])
-async def test_launcher_killed_right_after_start_takes_command_with_it(
+async def test_launcher_killed_after_start_kills_command(
     backend: str, workdir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     hasty = f"""

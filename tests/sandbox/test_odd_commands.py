@@ -63,7 +63,7 @@ async def test_link_loop_is_refused(sandbox: Backend, tmp_path: Path):
 
 @AS_USER
 @pytest.mark.parametrize("mode", [0o000, 0o600])
-async def test_a_folder_that_cannot_be_entered_is_refused(sandbox: Backend, workdir: Path, mode: int):
+async def test_inaccessible_folder_is_refused(sandbox: Backend, workdir: Path, mode: int):
     (workdir / "inside").mkdir()
     for folder in (workdir, workdir / "inside"):
         with closed(workdir, mode), pytest.raises(Invalid):
@@ -72,7 +72,7 @@ async def test_a_folder_that_cannot_be_entered_is_refused(sandbox: Backend, work
 
 @AS_USER
 @pytest.mark.parametrize("backend", [name for name in ISOLATING if name == "bubblewrap"])
-async def test_a_folder_in_which_nothing_can_be_protected_is_refused(backend: str, workdir: Path):
+async def test_read_only_folder_is_refused(backend: str, workdir: Path):
     with closed(workdir, 0o500), pytest.raises(Invalid, match="cannot be written"):
         await make(backend).run(Command(("true",), workdir, QUICK))
 

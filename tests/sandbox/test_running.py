@@ -81,11 +81,11 @@ async def test_missing_program_is_reported(run: Run):
     assert "there-is-no-such-program" in outcome.stderr.text
 
 
-async def test_a_death_by_signal_is_an_exit_code(run: Run):
+async def test_death_by_signal_has_exit_code(run: Run):
     assert (await run("sh", "-c", "kill -SEGV $$")).exit_code == 128 + signal.SIGSEGV
 
 
-async def test_files_it_writes_stay_and_belong_to_the_owner_of_the_work_tree(run: Run, workdir: Path):
+async def test_written_files_belong_to_work_tree_owner(run: Run, workdir: Path):
     await run("sh", "-c", "mkdir a; echo text > a/b")
     assert (workdir / "a/b").read_text() == "text\n"
     assert (workdir / "a/b").stat().st_uid == owner_of(workdir)
@@ -95,7 +95,7 @@ async def test_standard_input_is_empty(run: Run):
     assert (await run("cat")).exit_code == 0
 
 
-async def test_a_timeout_ends_the_whole_tree(run: Run):
+async def test_timeout_kills_process_tree(run: Run):
     outcome = await run("sh", "-c", "sleep 71.25 & sleep 71.25", limits=replace(QUICK, timeout_s=0.3))
     assert (outcome.end, outcome.exit_code) == (End.TIMEOUT, None)
     assert processes_with("71.25") == []
@@ -107,7 +107,7 @@ async def test_daemons_do_not_outlive_the_command(run: Run):
     assert processes_with("72.25") == []
 
 
-async def test_output_is_bounded_with_its_head_and_tail(run: Run):
+async def test_output_is_bounded_to_head_and_tail(run: Run):
     script = "print('first'); print('x' * 3_000_000); print('last')"
     outcome = await run(PYTHON, "-c", script, limits=replace(QUICK, stdout_bytes=1000))
     assert outcome.stdout.text.startswith("first\n")
@@ -131,20 +131,20 @@ async def test_memory_of_all_processes_together_is_limited(run: Run):
     assert (outcome.end, outcome.exit_code) == (End.MEMORY, None)
 
 
-async def test_a_file_cannot_grow_past_its_limit(run: Run, workdir: Path):
+async def test_file_size_is_limited(run: Run, workdir: Path):
     script = "f = open('big', 'wb')\nwhile True: f.write(bytes(1 << 20))"
     outcome = await run(PYTHON, "-c", script, limits=replace(QUICK, file_bytes=4 << 20))
     assert outcome.exit_code != 0
     assert (workdir / "big").stat().st_size <= 4 << 20
 
 
-async def test_the_disk_is_limited(run: Run):
+async def test_disk_usage_is_limited(run: Run):
     script = "import os\nn = 0\nwhile True:\n  n += 1; open(str(n), 'wb').write(os.urandom(1 << 20))"
     outcome = await run(PYTHON, "-c", script, limits=replace(QUICK, disk_bytes=32 << 20))
     assert outcome.end is End.DISK
 
 
-async def test_deleted_files_that_are_held_open_count_too(run: Run):
+async def test_deleted_open_files_count(run: Run):
     script = """
         import os
         file = open('ghost', 'wb'); os.unlink('ghost')
@@ -154,7 +154,7 @@ async def test_deleted_files_that_are_held_open_count_too(run: Run):
     assert outcome.end is End.DISK
 
 
-async def test_the_number_of_files_is_limited(run: Run):
+async def test_number_of_files_is_limited(run: Run):
     script = "n = 0\nwhile True:\n  n += 1; open(str(n), 'w').close()"
     outcome = await run(PYTHON, "-c", script, limits=replace(QUICK, inodes=500))
     assert outcome.end is End.INODES
@@ -230,7 +230,7 @@ async def test_process_that_ignores_signals_is_killed(run: Run):
     assert processes_with("76.25") == []
 
 
-async def test_several_commands_run_at_once(run: Run):
+async def test_commands_run_concurrently(run: Run):
     outcomes = await asyncio.gather(*(run("sh", "-c", f"sleep 0.1; echo {n}") for n in range(6)))
     assert [outcome.stdout.text for outcome in outcomes] == [f"{n}\n" for n in range(6)]
 
@@ -244,7 +244,7 @@ async def test_cancelled_command_is_dead_when_cancel_returns(run: Run, workdir: 
     assert processes_with("73.25") == []
 
 
-async def test_thirty_cancels_in_a_row(workdir: Path):
+async def test_repeated_cancels_leave_no_processes(workdir: Path):
     run = runner(make(next(iter(ISOLATING))), workdir)
     for n in range(30):
         task = asyncio.create_task(run("sh", "-c", f"touch {n}; exec sleep 74.25"))  # type: ignore[arg-type]
@@ -255,14 +255,14 @@ async def test_thirty_cancels_in_a_row(workdir: Path):
     assert processes_with("74.25") == []
 
 
-async def test_the_event_loop_stays_free_while_output_floods(run: Run):
+async def test_event_loop_stays_responsive_during_output_flood(run: Run):
     flood = asyncio.ensure_future(run("yes", limits=replace(QUICK, timeout_s=1)))
     use = await watch_loop(flood)
     assert flood.result().end is End.TIMEOUT
     assert use.longest_s < 0.5
 
 
-async def test_a_killed_platform_takes_its_commands_with_it(sandbox: Backend, workdir: Path):
+async def test_killed_platform_leaves_no_processes(sandbox: Backend, workdir: Path):
     code = f"""
         import asyncio
         from pathlib import Path
@@ -312,7 +312,7 @@ def many_open_files() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-async def test_a_platform_with_many_open_files_runs_commands_and_ends_them(run: Run):
+async def test_platform_with_many_open_files_runs_and_stops_commands(run: Run):
     with many_open_files():
         before = len(files_in(Path("/proc/self/fd")))
         outcome = await run("echo", "done")
@@ -350,7 +350,7 @@ async def test_invalid_commands_are_refused(workdir: Path, change: dict[str, obj
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
-async def test_root_becomes_the_owner_of_the_work_tree(sandbox: Backend):
+async def test_root_runs_command_as_work_tree_owner(sandbox: Backend):
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as name:
@@ -362,7 +362,7 @@ async def test_root_becomes_the_owner_of_the_work_tree(sandbox: Backend):
             assert (workdir / "made").stat().st_uid == NOBODY
 
 
-async def test_python_and_git_of_this_machine_work_inside(run: Run, workdir: Path):
+async def test_host_python_and_git_work_inside(run: Run, workdir: Path):
     outcome = await run(
         "sh", "-c", "python3 -c 'import ssl, sqlite3, json' && git init -q repo && git -C repo status"
     )
@@ -370,5 +370,5 @@ async def test_python_and_git_of_this_machine_work_inside(run: Run, workdir: Pat
     assert "home" not in " ".join(map(str, TOOLS.read_only)).split("/")[-1:]
 
 
-def test_the_default_is_no_network(workdir: Path):
+def test_default_network_is_none(workdir: Path):
     assert Command(("true",), workdir).network is Network.NONE

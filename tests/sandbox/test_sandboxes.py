@@ -35,7 +35,7 @@ class Broken(Backend):
         said = Output("no namespaces here", 18, truncated=False)
         return Outcome(1, End.EXITED, nothing, said, 1, self.level, self.name)
 
-    def _run(self, command: Command, door: RegistryAccess | None, stop: Stop) -> ProcessEnd:
+    def _run(self, command: Command, access: RegistryAccess | None, stop: Stop) -> ProcessEnd:
         raise NotImplementedError
 
 
@@ -91,7 +91,7 @@ async def test_command_below_required_level_is_refused(monkeypatch: pytest.Monke
     assert not (workdir / "ran").exists()
 
 
-async def test_a_weaker_level_can_be_accepted(monkeypatch: pytest.MonkeyPatch, workdir: Path):
+async def test_weaker_level_can_be_accepted(monkeypatch: pytest.MonkeyPatch, workdir: Path):
     offer(monkeypatch, PLAIN)
     outcome = await Sandboxes(Level.NONE).run(Command(("true",), workdir))
     assert (outcome.exit_code, outcome.level, outcome.backend) == (0, Level.NONE, "plain")

@@ -1,4 +1,4 @@
-"""A terminal beside the server of the file, and one beside nothing."""
+"""Terminals with and without a local server."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from tests.support.terminal import Terminal
 
 @pytest.fixture
 def forge(server: Server) -> Terminal:
-    """On the machine of the server, as its user."""
+    """A terminal on the machine of the server."""
     return Terminal(server.data_dir)
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Terminal:
-    """On a machine where no Forge runs."""
+def remote(tmp_path: Path) -> Terminal:
+    """A terminal on a machine without a server."""
     return Terminal(tmp_path / "elsewhere")

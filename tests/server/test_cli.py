@@ -15,86 +15,88 @@ BIN = Path(sys.executable).parent
 
 
 def test_status_describes_the_server(forge: Terminal, server: Server):
-    page = forge("status").out
-    for words in (f"● running at {server.url}", __version__, "sqlite", str(server.data_dir), "nothing"):
-        assert words in page
+    output = forge("status").out
+    for text in (f"● running at {server.url}", __version__, "sqlite", str(server.data_dir), "nothing"):
+        assert text in output
 
 
 def test_status_as_json_equals_the_servers(forge: Terminal, server: Server):
     data = forge("status", "--json").data
-    own = server.call("GET", "/api/v1/status")
+    server_status = server.call("GET", "/api/v1/status")
     assert set(data) == {"url", "status", "open_gates"}
-    assert set(data["status"]) == set(own)
-    assert data["status"]["started_at"] == own["started_at"]
+    assert set(data["status"]) == set(server_status)
+    assert data["status"]["started_at"] == server_status["started_at"]
 
 
 def test_status_counts_runs_and_open_gates(forge: Terminal, server: Server):
     before = forge("status", "--json").data["open_gates"]
-    given = {"kind": "self_test", "input": {"step_ms": 0, "ask": True}}
-    run_id = server.call("POST", "/api/v1/runs", given)["id"]
+    body = {"kind": "self_test", "input": {"step_ms": 0, "ask": True}}
+    run_id = server.call("POST", "/api/v1/runs", body)["id"]
     wait_until(lambda: server.call("GET", f"/api/v1/runs/{run_id}")["gates"], what="the gate")
     forge("runs", "start", "self_test", "--watch")
-    page = forge("status")
+    output = forge("status")
     assert forge("status", "--json").data["open_gates"] == before + 1
-    assert "forge gates list" in page.out
-    assert "1 completed" in page.out
+    assert "forge gates list" in output.out
+    assert "1 completed" in output.out
     server.call("POST", f"/api/v1/runs/{run_id}/cancel")
 
 
-def test_without_a_server_the_status_is_3(elsewhere: Terminal):
-    assert elsewhere("status").code == 3
+def test_without_a_server_the_status_is_3(remote: Terminal):
+    assert remote("status").code == 3
 
 
-def test_version_needs_no_server(elsewhere: Terminal):
-    assert elsewhere("version").out.startswith(f"forge {__version__} (Python 3.")
-    assert elsewhere("version", "--json").data["version"] == __version__
+def test_version_needs_no_server(remote: Terminal):
+    assert remote("version").out.startswith(f"forge {__version__} (Python 3.")
+    assert remote("version", "--json").data["version"] == __version__
 
 
-def test_unknown_command_is_a_usage_error(elsewhere: Terminal):
-    assert elsewhere("nope").code == 2
+def test_unknown_command_is_a_usage_error(remote: Terminal):
+    assert remote("nope").code == 2
 
 
-def test_invalid_setting_has_exit_code_2(elsewhere: Terminal):
-    elsewhere.environment["FORGE_PORT"] = "many"
-    said = elsewhere("serve")
-    assert said.code == 2
-    assert "FORGE_PORT" in said.err
+def test_invalid_setting_has_exit_code_2(remote: Terminal):
+    remote.environment["FORGE_PORT"] = "many"
+    result = remote("serve")
+    assert result.code == 2
+    assert "FORGE_PORT" in result.err
 
 
 @pytest.mark.parametrize("arguments", [["runs", "list"], ["version"]])
 def test_closed_output_pipe_is_no_error(server: Server, arguments: list[str]):
     command = f"{' '.join(FORGE)} {' '.join(arguments)} | true"
     environment = {**clean_environment(), "FORGE_DATA_DIR": str(server.data_dir)}
-    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, check=True)
-    assert "Traceback" not in done.stderr
+    result = subprocess.run(
+        ["sh", "-c", command], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_script_exists_for_each_shell(elsewhere: Terminal, shell: str):
-    said = elsewhere("completion", shell)
-    assert said.code == 0
-    assert f"_FORGE_COMPLETE={shell}_complete" in said.out
+def test_completion_script_exists_for_each_shell(remote: Terminal, shell: str):
+    result = remote("completion", shell)
+    assert result.code == 0
+    assert f"_FORGE_COMPLETE={shell}_complete" in result.out
 
 
-def test_current_shell_is_detected(elsewhere: Terminal):
-    elsewhere.environment["SHELL"] = "/usr/bin/zsh"
-    assert elsewhere("completion").out == elsewhere("completion", "zsh").out
+def test_current_shell_is_detected(remote: Terminal):
+    remote.environment["SHELL"] = "/usr/bin/zsh"
+    assert remote("completion").out == remote("completion", "zsh").out
 
 
-def test_unknown_shell_must_be_named(elsewhere: Terminal):
-    elsewhere.environment["SHELL"] = "/usr/bin/tcsh"
-    assert elsewhere("completion").code == 2
+def test_unknown_shell_must_be_named(remote: Terminal):
+    remote.environment["SHELL"] = "/usr/bin/tcsh"
+    assert remote("completion").code == 2
 
 
 def complete(*words: str) -> list[str]:
-    """What the completion script asks the installed command, and what it gets."""
+    """Run the installed command as the completion script does, and return the completions."""
     environment = clean_environment() | {
         "_FORGE_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(words),
         "COMP_CWORD": str(len(words) - 1),
     }
-    done = subprocess.run([BIN / "forge"], env=environment, capture_output=True, text=True, check=True)
-    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+    result = subprocess.run([BIN / "forge"], env=environment, capture_output=True, text=True, check=True)
+    return [line.partition(",")[2] for line in result.stdout.splitlines()]
 
 
 def test_command_names_are_completed():
@@ -124,5 +126,7 @@ def test_completion_works_in_bash():
         printf '%s\\n' "${COMPREPLY[@]}"
     """
     environment = clean_environment() | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["keys"]
+    result = subprocess.run(
+        ["bash", "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == ["keys"]

@@ -1,4 +1,4 @@
-"""A server whose data directory is taken away ends, instead of writing what nobody will find."""
+"""A server stops if its data directory is removed, instead of writing to files without a path."""
 
 import shutil
 from collections.abc import Callable
@@ -23,11 +23,11 @@ def replace(path: Path) -> None:
     path.with_name("copy").rename(path)
 
 
-@pytest.mark.parametrize("take_away", [remove, move, replace])
+@pytest.mark.parametrize("remove_data_dir", [remove, move, replace])
 def test_server_stops_with_an_error_when_its_data_directory_is_gone(
-    start_server: Callable[..., Server], take_away: Callable[[Path], None]
+    start_server: Callable[..., Server], remove_data_dir: Callable[[Path], None]
 ):
     server = start_server()
-    take_away(server.data_dir)
+    remove_data_dir(server.data_dir)
     assert server.process.wait(timeout=PATIENCE_S) == 3
     assert f"{server.data_dir} was removed, moved or replaced" in server.output

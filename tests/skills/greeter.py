@@ -1,4 +1,4 @@
-"""A script that asks for a host and for notes, with a test of its own."""
+"""Files of a script skill that requests `http_get` and `kv`, with one test."""
 
 _MANIFEST = """\
 ---

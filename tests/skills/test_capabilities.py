@@ -1,18 +1,18 @@
-"""What a skill may ask for: told in words, suggested by words."""
+"""Descriptions of capabilities, and their suggestion from the text of a skill."""
 
 from forge.skills.capabilities import CAPABILITY_INFO
 from forge.skills.models import Capability
 from forge.skills.suggestions import suggest_capabilities
 
 
-def test_every_capability_says_what_it_allows_and_what_can_go_wrong():
+def test_every_capability_describes_what_it_allows_and_its_risk():
     assert set(CAPABILITY_INFO) == set(Capability)
-    told = [text for meaning in CAPABILITY_INFO.values() for text in (meaning.allows, meaning.risk)]
-    assert all(text.endswith(".") for text in told)
-    assert len(set(told)) == len(told)
+    texts = [text for info in CAPABILITY_INFO.values() for text in (info.allows, info.risk)]
+    assert all(text.endswith(".") for text in texts)
+    assert len(set(texts)) == len(texts)
 
 
-def test_each_is_found_by_its_words_and_says_which():
+def test_capabilities_are_suggested_with_the_matching_words():
     text = (
         "Fetches a URL, saves it to a file and posts a message with an API key. It remembers the environment."
     )
@@ -27,12 +27,12 @@ def test_each_is_found_by_its_words_and_says_which():
     }
 
 
-def test_parts_of_words_do_not_count():
+def test_parts_of_words_do_not_match():
     assert (
         suggest_capabilities("A threadbare profile of a postman who is unwritten, token-free and webbed")
         == {}
     )
 
 
-def test_a_long_text_is_searched_at_once():
+def test_long_text_is_searched():
     assert list(suggest_capabilities("filename " * 200_000 + "shell")) == [Capability.EXEC_COMMAND]

@@ -1,4 +1,4 @@
-"""What is deleted by itself."""
+"""Cleanup of old skill runs, stored values and trial folders."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from forge.skills.views import SkillRun
 from forge.store.database import Store
 
 
-def a_run(run_id: str, days: int) -> SkillRun:
+def skill_run(run_id: str, days: int) -> SkillRun:
     return SkillRun(
         id=run_id,
         skill="counts",
@@ -37,7 +37,7 @@ def a_run(run_id: str, days: int) -> SkillRun:
     )
 
 
-async def test_old_invocations_and_what_killed_trials_left_are_gone(store: Store, tmp_path: Path):
+async def test_old_runs_and_data_of_killed_trials_are_deleted(store: Store, tmp_path: Path):
     old = tmp_path / f"{TRIAL_ACCOUNT_PREFIX}1"
     fresh = tmp_path / f"{TRIAL_ACCOUNT_PREFIX}2"
     own = tmp_path / "somebody"
@@ -46,21 +46,21 @@ async def test_old_invocations_and_what_killed_trials_left_are_gone(store: Store
     for folder in (old, own):
         os.utime(folder, (1, 1))
     async with store.begin() as tx:
-        await rows.insert_run(tx, "me", a_run("old", 91))
-        await rows.insert_run(tx, "me", a_run("new", 89))
+        await rows.insert_run(tx, "me", skill_run("old", 91))
+        await rows.insert_run(tx, "me", skill_run("new", 89))
         for account in (f"{TRIAL_ACCOUNT_PREFIX}1", f"{TRIAL_ACCOUNT_PREFIX}2", "me"):
             await rows.upsert_value(tx, ValueOwner(account, "counts"), "n", "1")
         early = now() - timedelta(hours=2)
         is_early = skill_kv.c.account_id.in_([f"{TRIAL_ACCOUNT_PREFIX}1", "me"])
         await tx.execute(sa.update(skill_kv).where(is_early).values(changed_at=early))
-    async with in_background(clean_up(store, tmp_path, 90), "tidying"):
+    async with in_background(clean_up(store, tmp_path, 90), "cleanup"):
         async with asyncio.timeout(PATIENCE_S):
             while old.exists() or await _runs(store) != ["new"]:
                 await asyncio.sleep(0.02)
     assert (fresh.exists(), own.exists()) == (True, True)
     async with store.read() as tx:
-        left = (await tx.execute(sa.select(skill_kv.c.account_id))).scalars()
-        assert sorted(left) == ["me", f"{TRIAL_ACCOUNT_PREFIX}2"]
+        account_ids = (await tx.execute(sa.select(skill_kv.c.account_id))).scalars()
+        assert sorted(account_ids) == ["me", f"{TRIAL_ACCOUNT_PREFIX}2"]
 
 
 async def _runs(database: Store) -> list[str]:

@@ -1,4 +1,4 @@
-"""The reference page shows files that are read without a word, and names all there is to know."""
+"""The reference page of skill files is complete, and its examples are valid."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def examples(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def test_the_examples_are_without_a_mistake():
+def test_examples_are_valid():
     [skill_md] = examples("markdown")
     found = read_skill_md(skill_md, "frost-dates")
     assert found.problems == []
@@ -39,35 +39,35 @@ def test_the_examples_are_without_a_mistake():
     assert [one.should for one in read_triggers(triggers.encode())] == [True, False]
 
 
-def test_every_field_capability_kind_tier_and_file_is_named():
-    named = set(re.findall(r"`([^`\s]+)`", PAGE))
+def test_every_field_capability_kind_tier_and_file_is_documented():
+    documented = set(re.findall(r"`([^`\s]+)`", PAGE))
     entries = {entry for kind in ENTRY_FILES.values() for entry in kind}
-    assert {*FIELDS, *Capability, *SkillKind, *Tier, *entries, TRIGGERS_FILE} <= named
+    assert {*FIELDS, *Capability, *SkillKind, *Tier, *entries, TRIGGERS_FILE} <= documented
 
 
-def test_every_key_of_ours_is_named():
+def test_every_forge_key_is_documented():
     read = re.findall(r'"(forge-[a-z]+)"', (ROOT / "src/forge/skills/models.py").read_text())
     assert len(set(read)) >= 10
     assert all(f"| `{key}` |" in PAGE for key in read)
 
 
-def test_the_limits_are_those_that_hold():
+def test_documented_limits_match_the_code():
     text = " ".join(PAGE.split())
-    assert f"There are {MAX_FILES} files at most" in text
-    assert f"with {MAX_ANY_BYTES >> 20} MB each and {MAX_TOTAL_BYTES >> 20} MB together" in text
-    assert f"have 1 MB each and {MAX_BYTES // 1_000_000} MB together" in text
-    assert f"`SKILL.md` has {MAX_SKILL_BYTES // 1000} kB at most" in text
-    assert f"There are {MAX_CASES} tests at most" in text
-    assert f"There are {MAX_TRIGGERS} at most" in text
+    assert f"at most {MAX_FILES} files" in text
+    assert f"with {MAX_ANY_BYTES >> 20} MB each and {MAX_TOTAL_BYTES >> 20} MB in total" in text
+    assert f"limited to 1 MB each and {MAX_BYTES // 1_000_000} MB in total" in text
+    assert f"`SKILL.md` to {MAX_SKILL_BYTES // 1000} kB" in text
+    assert f"at most {MAX_CASES} tests" in text
+    assert f"At most {MAX_TRIGGERS} questions" in text
     assert f"among up to {MAX_SKILLS} of the library" in text
-    assert f"{MAX_CALLS:,} calls in a run at most" in text
+    assert f"at most {MAX_CALLS:,} calls" in text
     assert f"up to {MAX_KEYS} keys" in text
     assert MAX_LEVELS == 3
     for tier, limits in LIMITS.items():
         assert f"| `{tier}` | {limits.memory_bytes >> 20} MB | {limits.seconds:g} seconds |" in text
 
 
-def test_what_scripts_can_call_is_what_the_runtimes_have():
+def test_documented_script_functions_exist_in_the_runtimes():
     javascript, python = (RUNTIMES / "runtime.js").read_text(), (RUNTIMES / "runtime.py").read_text()
     rows = [line.split(" | ") for line in PAGE.splitlines() if re.match(r"\| `(\w+)` \| `\w+[.(]", line)]
     assert {row[0].strip("| `") for row in rows} == set(Capability)

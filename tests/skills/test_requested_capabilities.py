@@ -1,4 +1,4 @@
-"""What a skill asks for: how far, and from whom it has it."""
+"""The scopes a skill requests, including those inherited from its parents."""
 
 from forge.skills.capabilities import requested_capabilities, requested_scope
 from forge.skills.models import Capability, Manifest, Scope
@@ -18,7 +18,7 @@ WANTS = Manifest(
 )
 
 
-def test_each_capability_gets_what_is_its_own():
+def test_each_capability_gets_its_own_scope():
     assert {one: requested_scope(WANTS, one) for one in Capability} == {
         Capability.READ_FILE: Scope(roots=["/srv/notes"]),
         Capability.WRITE_FILE: Scope(roots=["/srv/notes"]),
@@ -39,11 +39,11 @@ def test_requested_scopes_are_limited():
     assert len(requested_scope(manifest, Capability.HTTP_GET).hosts) == 50
 
 
-def told(views: list[AskedView]) -> list[tuple[str, list[str], str | None, bool]]:
+def summarize(views: list[AskedView]) -> list[tuple[str, list[str], str | None, bool]]:
     return [(one.capability.value, one.scope.hosts, one.from_parent, one.is_needed) for one in views]
 
 
-def test_what_parents_ask_for_is_asked_for_and_added_up():
+def test_requests_of_parents_are_inherited_and_merged():
     child = Manifest(
         name="child",
         description="x",
@@ -55,7 +55,7 @@ def test_what_parents_ask_for_is_asked_for_and_added_up():
         metadata={"forge-capabilities": "http_get kv", "forge-hosts": "b.example"},
     )
     far = Manifest(name="far", description="x", metadata={"forge-capabilities": "log kv"})
-    assert told(requested_capabilities(child, [near, far])) == [
+    assert summarize(requested_capabilities(child, [near, far])) == [
         ("http_get", ["a.example", "b.example"], None, False),
         ("kv", [], "near", False),
         ("log", [], "far", False),
@@ -63,8 +63,8 @@ def test_what_parents_ask_for_is_asked_for_and_added_up():
     assert all(one.title and one.allows and one.risk for one in requested_capabilities(child, [near]))
 
 
-def test_a_program_cannot_run_without_being_allowed_to():
+def test_program_requires_exec_command():
     program = Manifest(name="p", description="x", metadata={"forge-kind": "local"})
     parent = Manifest(name="near", description="x", metadata={"forge-capabilities": "exec_command"})
-    assert told(requested_capabilities(program, [])) == [("exec_command", [], None, True)]
-    assert told(requested_capabilities(program, [parent])) == [("exec_command", [], None, True)]
+    assert summarize(requested_capabilities(program, [])) == [("exec_command", [], None, True)]
+    assert summarize(requested_capabilities(program, [parent])) == [("exec_command", [], None, True)]

@@ -1,4 +1,4 @@
-"""Skills that suit a description, with reasons that are true."""
+"""Suggestion of skills for the description of a bot."""
 
 from forge.skills.library.library import starters
 from forge.skills.models import Manifest, Skill, SkillSource
@@ -10,32 +10,34 @@ def skill(name: str, description: str, categories: str = "") -> Skill:
     return Skill(manifest=manifest, body="", source=SkillSource.LIBRARY, files=[])
 
 
-def offered(text: str, wanted: tuple[str, ...], skills: list[Skill], kind: str = "") -> list[tuple[str, str]]:
+def suggestions(
+    text: str, wanted: tuple[str, ...], skills: list[Skill], kind: str = ""
+) -> list[tuple[str, str]]:
     return [(offer.name, offer.reason) for offer in suggest_skills(text, wanted, skills, kind=kind)]
 
 
 ALL = list(starters().values())
 
 
-def test_what_is_usual_comes_first_then_what_the_description_speaks_of():
-    assert offered("Summarises sales reports and plans tasks", ("editing",), ALL, kind="writing") == [
+def test_usual_skills_come_first_then_matches_of_the_description():
+    assert suggestions("Summarises sales reports and plans tasks", ("editing",), ALL, kind="writing") == [
         ("editing", "Usual for writing."),
         ("plan-tasks", "Your description mentions “plans” and “tasks”."),
         ("data-analysis", "Your description mentions “reports”."),
     ]
 
 
-def test_words_count_as_a_whole():
+def test_only_whole_words_match():
     skills = [skill("art", "Makes art."), skill("cats", "About cats.")]
-    assert offered("a smart startup for category theory", (), skills) == [
+    assert suggestions("a smart startup for category theory", (), skills) == [
         ("art", "It is in your library."),
         ("cats", "It is in your library."),
     ]
 
 
-def test_one_and_many_are_the_same_word_and_the_reason_has_it_as_it_was_written():
+def test_plurals_match_and_the_reason_quotes_the_description():
     skills = [skill("story-teller", "Tells a story about a customer.")]
-    assert offered("Stories for customers", (), skills) == [
+    assert suggestions("Stories for customers", (), skills) == [
         ("story-teller", "Your description mentions “stories” and “customers”.")
     ]
 
@@ -57,10 +59,10 @@ def test_three_to_five_skills_are_suggested_for_any_description():
             assert offers == suggest_skills(text, wanted, ALL[::-1])
 
 
-def test_a_small_library_gives_what_it_has():
+def test_small_library_suggests_all_its_skills():
     assert suggest_skills("anything", ("missing",), []) == []
     assert [offer.name for offer in suggest_skills("anything", (), [skill("one", "First.")])] == ["one"]
 
 
-def test_what_is_usual_is_never_more_than_asked_for():
+def test_usual_skills_are_cut_to_the_limit():
     assert [offer.name for offer in suggest_skills("", tuple(starters()), ALL, 2)] == list(starters())[:2]

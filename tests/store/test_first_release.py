@@ -1,7 +1,7 @@
-"""A database of the first release opens in this one, and nothing that was in it is lost.
+"""A database of the first release opens in this one without data loss.
 
-The fixtures were made by the first release itself (schema 0001), killed while a run was running and another waited at
-a gate; only deadlines were moved to the year 2999, so that they do not pass.
+The first release (schema 0001) created the fixtures; it was killed during a running run and one that waited at a gate.
+Deadlines were moved to the year 2999.
 """
 
 import asyncio
@@ -32,21 +32,21 @@ FIRST = "0001"
 
 
 @dataclass(frozen=True)
-class Opened:
+class FirstRelease:
     live: Live
     notes: dict[str, Any]
     data_dir: Path
 
     async def get(self, path: str, key: str | None = None) -> Any:
         async with self.live.client(**({"Authorization": f"Bearer {key}"} if key else {})) as client:
-            answer = await client.get(f"/api/v1{path}")
-        assert answer.is_success, answer.text
-        return answer.json()["data"]
+            response = await client.get(f"/api/v1{path}")
+        assert response.is_success, response.text
+        return response.json()["data"]
 
     async def status(self, name: str) -> str:
         return (await self.get(f"/runs/{self.notes['runs'][name]}"))["run"]["status"]
 
-    async def until(self, name: str, status: str) -> None:
+    async def wait_for_status(self, name: str, status: str) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while await self.status(name) != status:
                 await asyncio.sleep(0.05)
@@ -68,32 +68,32 @@ def first_postgresql(data_dir: Path, url: str) -> str:
     return url
 
 
-def notes_of(kind: str) -> dict[str, Any]:
+def load_notes(kind: str) -> dict[str, Any]:
     return json.loads((FIXTURES / "first-release.json").read_text())[kind]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-async def opened(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Opened]:
-    notes, data_dir = notes_of(request.param), tmp_path / "data"
+async def first_release(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[FirstRelease]:
+    notes, data_dir = load_notes(request.param), tmp_path / "data"
     if request.param == "sqlite":
         url = first_sqlite(data_dir, notes)
     else:
         postgres: Postgres = request.getfixturevalue("postgres")
         url = first_postgresql(data_dir, postgres.new_database())
-    async with live(settings_for(data_dir, url, run_retention_days=0)) as running:
-        yield Opened(running, notes, data_dir)
+    async with live(settings_for(data_dir, url, run_retention_days=0)) as live_forge:
+        yield FirstRelease(live_forge, notes, data_dir)
 
 
-async def test_first_release_data_is_kept_and_waiting_runs_continue(opened: Opened):
-    notes, forge = opened.notes, opened.live.forge
+async def test_first_release_data_is_kept_and_waiting_runs_continue(first_release: FirstRelease):
+    notes, forge = first_release.notes, first_release.live.forge
     assert await schema.current_revision(forge.store) == schema.revisions()[-1]
 
-    me = await opened.get("/me", key=notes["key"])
+    me = await first_release.get("/me", key=notes["key"])
     assert (me["account"]["name"], me["scopes"]) == ("Ada Owner", ["read", "write"])
-    async with opened.live.client(Authorization=f"Bearer {notes['revoked_key']}") as client:
+    async with first_release.live.client(Authorization=f"Bearer {notes['revoked_key']}") as client:
         assert (await client.get("/api/v1/me")).status_code == 401
     async with httpx2.AsyncClient(
-        base_url=opened.live.url, cookies={"forge_session": notes["session_cookie"]}
+        base_url=first_release.live.url, cookies={"forge_session": notes["session_cookie"]}
     ) as browser:
         assert (await browser.get("/api/v1/me")).status_code == 200
 
@@ -102,78 +102,78 @@ async def test_first_release_data_is_kept_and_waiting_runs_continue(opened: Open
     assert (await vault.resolve("TOKEN", "bot:ada")).get_secret_value() == "café 🔑 hunter2"
 
     for name in ("completed", "cancelled", "failed"):
-        assert await opened.status(name) == name
-    assert await opened.status("answered") == "completed"
+        assert await first_release.status(name) == name
+    assert await first_release.status("answered") == "completed"
     for name, count in notes["events"].items():
-        events = await opened.get(f"/events?stream=run:{notes['runs'][name]}&limit=1000")
+        events = await first_release.get(f"/events?stream=run:{notes['runs'][name]}&limit=1000")
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
         assert len(events) == count if name not in ("running", "waiting") else len(events) >= count
 
-    (gate,) = await opened.get("/gates?status=open")
+    (gate,) = await first_release.get("/gates?status=open")
     assert gate["run_id"] == notes["runs"]["waiting"]
-    async with opened.live.client() as client:
+    async with first_release.live.client() as client:
         body = {"option": "yes", "shown_hash": gate["shown_hash"]}
-        answered = await client.post(f"/api/v1/gates/{gate['id']}/answer", json=body)
-        assert answered.is_success, answered.text
-        await opened.until("waiting", "completed")
-        run = (await opened.get(f"/runs/{notes['runs']['running']}"))["run"]
-        assert (run["status"], run["attempt"]) == ("running", 2), "what was running runs again"
+        response = await client.post(f"/api/v1/gates/{gate['id']}/answer", json=body)
+        assert response.is_success, response.text
+        await first_release.wait_for_status("waiting", "completed")
+        run = (await first_release.get(f"/runs/{notes['runs']['live_forge']}"))["run"]
+        assert (run["status"], run["attempt"]) == ("running", 2), "interrupted runs are restarted"
         assert (await client.post(f"/api/v1/runs/{run['id']}/cancel")).is_success
     if forge.store.is_sqlite:
-        assert (opened.data_dir / f"forge.db.schema-{FIRST}.backup").exists()
+        assert (first_release.data_dir / f"forge.db.schema-{FIRST}.backup").exists()
 
 
 @pytest.mark.parametrize("revision", schema.revisions())
 async def test_every_intermediate_schema_opens_with_its_data(revision: str, tmp_path: Path):
-    store = Store(first_sqlite(tmp_path / "data", notes_of("sqlite")))
+    store = Store(first_sqlite(tmp_path / "data", load_notes("sqlite")))
     async with store.begin() as tx:
         await tx.connection.run_sync(schema.upgrade, revision)
     assert await schema.current_revision(store) == revision
     await schema.migrate(store)
     assert await schema.current_revision(store) == schema.revisions()[-1]
     await store.close()
-    first, now = sqlite3.connect(":memory:"), sqlite3.connect(tmp_path / "data" / "forge.db")
-    first.executescript((FIXTURES / "first-release.sql").read_text())
-    tables = [name for (name,) in first.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    original, migrated = sqlite3.connect(":memory:"), sqlite3.connect(tmp_path / "data" / "forge.db")
+    original.executescript((FIXTURES / "first-release.sql").read_text())
+    tables = [name for (name,) in original.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     for table in set(tables) - {"alembic_version"}:
-        columns = ", ".join(f'"{row[1]}"' for row in first.execute(f'PRAGMA table_info("{table}")'))
-        asked = f'SELECT {columns} FROM "{table}"'
-        assert sorted(map(repr, now.execute(asked))) == sorted(map(repr, first.execute(asked))), table
-    first.close()
-    now.close()
+        columns = ", ".join(f'"{row[1]}"' for row in original.execute(f'PRAGMA table_info("{table}")'))
+        query = f'SELECT {columns} FROM "{table}"'
+        assert sorted(map(repr, migrated.execute(query))) == sorted(map(repr, original.execute(query))), table
+    original.close()
+    migrated.close()
 
 
 def test_migration_killed_at_any_statement_continues_at_the_next_start(tmp_path: Path):
-    first_sqlite(tmp_path / "first", notes_of("sqlite"))
+    first_sqlite(tmp_path / "first", load_notes("sqlite"))
     tmp_path = tmp_path.resolve()
-    instant, ended = 0, -signal.SIGKILL
-    while ended == -signal.SIGKILL:
-        instant += 31
-        data_dir = tmp_path / f"killed-{instant}"
+    kill_at, exit_code = 0, -signal.SIGKILL
+    while exit_code == -signal.SIGKILL:
+        kill_at += 31
+        data_dir = tmp_path / f"killed-{kill_at}"
         shutil.copytree(tmp_path / "first", data_dir)
-        ended = _migrate_until(data_dir / "forge.db", instant)
-        found = sqlite3.connect(data_dir / "forge.db")
-        (revision,) = found.execute("SELECT version_num FROM alembic_version").fetchone()
-        found.close()
-        assert revision in (FIRST, schema.revisions()[-1]), "half a migration"
+        exit_code = _migrate_until(data_dir / "forge.db", kill_at)
+        database = sqlite3.connect(data_dir / "forge.db")
+        (revision,) = database.execute("SELECT version_num FROM alembic_version").fetchone()
+        database.close()
+        assert revision in (FIRST, schema.revisions()[-1]), "the migration was applied partially"
         assert _migrate_until(data_dir / "forge.db", 0) == 0
-        copy = sqlite3.connect(data_dir / f"forge.db.schema-{FIRST}.backup")
-        assert copy.execute("SELECT version_num FROM alembic_version").fetchone() == (FIRST,)
-        assert copy.execute("SELECT count(*) FROM runs").fetchone() == (7,)
-        copy.close()
-    assert (ended, instant > 50) == (0, True)
+        backup = sqlite3.connect(data_dir / f"forge.db.schema-{FIRST}.backup")
+        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == (FIRST,)
+        assert backup.execute("SELECT count(*) FROM runs").fetchone() == (7,)
+        backup.close()
+    assert (exit_code, kill_at > 50) == (0, True)
 
 
-def _migrate_until(path: Path, instant: int) -> int:
-    """In a process of its own, which is killed before so many statements (0: never); how it ended."""
-    child = os.fork()
-    if child == 0:
-        left = instant
+def _migrate_until(path: Path, kill_at: int) -> int:
+    """Migrate in a child process that is killed at the given statement (0: never), and return its exit code."""
+    pid = os.fork()
+    if pid == 0:
+        remaining = kill_at
 
         def count(*_: object) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
+            nonlocal remaining
+            remaining -= 1
+            if remaining == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         event.listen(sa.Engine, "before_cursor_execute", count)
@@ -182,4 +182,4 @@ def _migrate_until(path: Path, instant: int) -> int:
             os._exit(0)
         finally:
             os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -86,7 +86,7 @@ ODD = {
 
 
 @pytest.fixture
-async def filled(store: Store) -> Store:
+async def searchable(store: Store) -> Store:
     await add_bot(store, "b1", "s1")
     for id, text in MESSAGES.items():
         await add_message(store, "s1", id, text)
@@ -125,34 +125,34 @@ async def add_memory(store: Store, bot_id: str, id: str, fact: str) -> None:
         await tx.execute(sa.insert(bot_memories).values(**row, **more))
 
 
-async def found(store: Store, words: str, bot_id: str = "b1", limit: int = 50) -> list[str]:
+async def find_messages(store: Store, words: str, bot_id: str = "b1", limit: int = 50) -> list[str]:
     async with store.read() as tx:
         return [hit.id for hit in await match_messages(tx, bot_id, words, limit)]
 
 
-async def remembered(store: Store, *beginnings: str, bot_id: str = "b1") -> list[str]:
+async def find_memories(store: Store, *beginnings: str, bot_id: str = "b1") -> list[str]:
     async with store.read() as tx:
         return [hit.id for hit in await match_memories(tx, bot_id, beginnings, 50)]
 
 
-async def test_both_databases_find_the_same_messages(filled: Store):
-    assert {words: set(await found(filled, words)) for words in EXPECTED} == EXPECTED
+async def test_both_databases_find_the_same_messages(searchable: Store):
+    assert {words: set(await find_messages(searchable, words)) for words in EXPECTED} == EXPECTED
 
 
-async def test_query_syntax_is_treated_as_text(filled: Store):
-    assert {words[:40]: set(await found(filled, words)) for words in ODD} == {
+async def test_query_syntax_is_treated_as_text(searchable: Store):
+    assert {words[:40]: set(await find_messages(searchable, words)) for words in ODD} == {
         words[:40]: ids for words, ids in ODD.items()
     }
 
 
-async def test_best_hit_is_first(filled: Store):
-    assert await found(filled, "lisbon") == ["m6", "m1"]
+async def test_best_hit_is_first(searchable: Store):
+    assert await find_messages(searchable, "lisbon") == ["m6", "m1"]
 
 
-async def test_hits_are_marked_in_excerpts(filled: Store):
+async def test_hits_are_marked_in_excerpts(searchable: Store):
     long = "before " * 100 + "the ⟦needle⟧ in a\nhaystack of needles " + "after " * 100
-    await add_message(filled, "s1", "m8", long)
-    async with filled.read() as tx:
+    await add_message(searchable, "s1", "m8", long)
+    async with searchable.read() as tx:
         [hit] = await match_messages(tx, "b1", "haystack need", 10)
         [short] = await match_messages(tx, "b1", "sister", 10)
     assert short.excerpt == "My ⟦sister⟧ Anna moved to Lisbon in May."
@@ -166,46 +166,46 @@ async def test_excerpts_of_long_messages_do_not_block_the_loop(store: Store):
     wanted = " ".join(f"lisbon{number}" for number in range(30))
     for number in range(40):
         await add_message(store, "s1", f"m{number}", f"{'lisbo baab ' * 9000} {wanted}")
-    assert (await watch_loop(found(store, wanted))).share < 0.5
+    assert (await watch_loop(find_messages(store, wanted))).share < 0.5
 
 
 async def test_message_is_found_when_it_is_finished(store: Store):
     await add_bot(store, "b1", "s1")
     await add_message(store, "s1", "m1", "half", status="writing")
-    assert await found(store, "half") == []
+    assert await find_messages(store, "half") == []
     await change_message(store, "m1", text="half an")
-    assert await found(store, "half") == []
+    assert await find_messages(store, "half") == []
     await change_message(store, "m1", text="half an answer", status="done")
-    assert await found(store, "answer") == ["m1"]
+    assert await find_messages(store, "answer") == ["m1"]
     await change_message(store, "m1", cost_micros=5)
-    assert await found(store, "answer") == ["m1"]
+    assert await find_messages(store, "answer") == ["m1"]
     await change_message(store, "m1", status="writing")
-    assert await found(store, "answer") == []
+    assert await find_messages(store, "answer") == []
     await change_message(store, "m1", text="another answer", status="stopped")
-    assert await found(store, "half") == []
-    assert await found(store, "another") == ["m1"]
+    assert await find_messages(store, "half") == []
+    assert await find_messages(store, "another") == ["m1"]
 
 
-async def test_deleted_text_is_not_found(filled: Store):
-    async with filled.begin() as tx:
+async def test_deleted_text_is_not_found(searchable: Store):
+    async with searchable.begin() as tx:
         await tx.execute(sa.delete(chat_messages).where(chat_messages.c.id == "m6"))
-    assert await found(filled, "lisbon") == ["m1"]
-    async with filled.begin() as tx:
+    assert await find_messages(searchable, "lisbon") == ["m1"]
+    async with searchable.begin() as tx:
         await tx.execute(sa.delete(bots).where(bots.c.id == "b1"))
-    assert await found(filled, "lisbon") == []
-    await add_bot(filled, "b1", "s1")
-    await add_message(filled, "s1", "m1", "Lisbon again")
-    assert await found(filled, "again") == ["m1"]
+    assert await find_messages(searchable, "lisbon") == []
+    await add_bot(searchable, "b1", "s1")
+    await add_message(searchable, "s1", "m1", "Lisbon again")
+    assert await find_messages(searchable, "again") == ["m1"]
 
 
-async def test_messages_and_memories_of_other_bots_are_not_found(filled: Store):
-    await add_bot(filled, "b2", "s2")
-    await add_message(filled, "s2", "other", "Lisbon too")
-    await add_memory(filled, "b2", "k1", "Lives in Lisbon")
-    assert await found(filled, "lisbon", "b2") == ["other"]
-    assert await found(filled, "too") == []
-    assert await remembered(filled, "lisbon") == []
-    assert await remembered(filled, "lisbon", bot_id="b2") == ["k1"]
+async def test_messages_and_memories_of_other_bots_are_not_found(searchable: Store):
+    await add_bot(searchable, "b2", "s2")
+    await add_message(searchable, "s2", "other", "Lisbon too")
+    await add_memory(searchable, "b2", "k1", "Lives in Lisbon")
+    assert await find_messages(searchable, "lisbon", "b2") == ["other"]
+    assert await find_messages(searchable, "too") == []
+    assert await find_memories(searchable, "lisbon") == []
+    assert await find_memories(searchable, "lisbon", bot_id="b2") == ["k1"]
 
 
 async def test_text_of_unique_words_is_indexed(store: Store):
@@ -215,7 +215,7 @@ async def test_text_of_unique_words_is_indexed(store: Store):
     )
     await add_message(store, "s1", "m1", "needle " + worst)
     await add_message(store, "s1", "m2", "y" * 900_000 + " needle")
-    assert await found(store, "needle") == ["m1"]
+    assert await find_messages(store, "needle") == ["m1"]
 
 
 async def test_memories_are_found_by_prefix_and_ranked_by_hits(store: Store):
@@ -228,23 +228,23 @@ async def test_memories_are_found_by_prefix_and_ranked_by_hits(store: Store):
     for id, fact in facts.items():
         await add_memory(store, "b1", id, fact)
     await add_memory(store, "b1", "k4", "Plays the cello")
-    assert set(await remembered(store, "allerg", "nuts")) == {"k1", "k2", "k3"}
-    assert (await remembered(store, "allerg", "nuts"))[0] == "k1"
-    assert await remembered(store, "cell", "zebra") == ["k4"]
-    assert await remembered(store, "", "?", "-") == []
+    assert set(await find_memories(store, "allerg", "nuts")) == {"k1", "k2", "k3"}
+    assert (await find_memories(store, "allerg", "nuts"))[0] == "k1"
+    assert await find_memories(store, "cell", "zebra") == ["k4"]
+    assert await find_memories(store, "", "?", "-") == []
     async with store.begin() as tx:
         await tx.execute(sa.update(bot_memories).where(bot_memories.c.id == "k4").values(fact="Plays chess"))
         await tx.execute(sa.delete(bot_memories).where(bot_memories.c.id == "k1"))
-    assert await remembered(store, "cello") == []
-    assert await remembered(store, "chess") == ["k4"]
-    assert set(await remembered(store, "allerg")) == {"k3"}
+    assert await find_memories(store, "cello") == []
+    assert await find_memories(store, "chess") == ["k4"]
+    assert set(await find_memories(store, "allerg")) == {"k3"}
 
 
-async def test_sqlite_index_stays_consistent(filled: Store):
-    if not filled.is_sqlite:
+async def test_sqlite_index_stays_consistent(searchable: Store):
+    if not searchable.is_sqlite:
         pytest.skip("PostgreSQL keeps its indexes by itself")
-    await change_message(filled, "m1", text="something else", status="failed")
-    async with filled.begin() as tx:
+    await change_message(searchable, "m1", text="something else", status="failed")
+    async with searchable.begin() as tx:
         await tx.execute(sa.delete(chat_messages).where(chat_messages.c.id == "m3"))
         await tx.execute(sa.text("INSERT INTO chat_words (chat_words, rank) VALUES ('integrity-check', 1)"))
         for table in ("chat_words_rows", "chat_messages"):

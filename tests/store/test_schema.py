@@ -1,4 +1,4 @@
-"""Migrations: complete, refused when the database is ahead, backed up before they change anything."""
+"""Migrations: they are complete, reject newer databases, and back up the database first."""
 
 import sqlite3
 from pathlib import Path
@@ -25,12 +25,12 @@ FULL_TEXT = {
     "ix_chat_messages_words",
     "ix_bot_memories_words",
 }
-"""Made by a migration in each database's own way; SQLAlchemy cannot describe them."""
+"""Created by a migration per database kind, because SQLAlchemy cannot describe them."""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database with nothing in it: elsewhere it comes with its tables."""
+    """An empty database, without the tables of the shared fixture."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'forge.db'}"
     return request.getfixturevalue("postgres").new_database()
@@ -61,19 +61,21 @@ async def test_newer_schema_is_rejected(store: Store):
 async def test_sqlite_is_backed_up_before_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await schema.migrate(store)
-    known = schema.revisions()
+    revisions = schema.revisions()
     async with store.begin() as tx:
         await tx.execute(sa.text("INSERT INTO event_streams VALUES ('run:1', 7)"))
         await tx.execute(sa.text("UPDATE alembic_version SET version_num = '0000'"))
-    monkeypatch.setattr(schema, "revisions", lambda: ["0000", *known])
+    monkeypatch.setattr(schema, "revisions", lambda: ["0000", *revisions])
     monkeypatch.setattr(schema, "upgrade", lambda _: None)
     await schema.migrate(store)
     await store.close()
 
     backup = tmp_path / "forge.db.schema-0000.backup"
-    with sqlite3.connect(backup) as copy:
-        assert copy.execute("SELECT name, last_seq FROM event_streams").fetchall() == [("run:1", 7)]
-    copy.close()
+    with sqlite3.connect(backup) as backup_database:
+        assert backup_database.execute("SELECT name, last_seq FROM event_streams").fetchall() == [
+            ("run:1", 7)
+        ]
+    backup_database.close()
     assert backup.stat().st_mode & 0o777 == 0o600
 
 
@@ -84,7 +86,7 @@ def test_backup_of_a_database_in_use_is_consistent(tmp_path: Path):
     writer.execute("CREATE TABLE t (x)")
     writer.execute("INSERT INTO t VALUES (1)")
     writer.commit()
-    copy = sqlite3.connect(schema.backup_sqlite(path, "1"))
-    assert copy.execute("SELECT x FROM t").fetchall() == [(1,)]
-    copy.close()
+    backup_database = sqlite3.connect(schema.backup_sqlite(path, "1"))
+    assert backup_database.execute("SELECT x FROM t").fetchall() == [(1,)]
+    backup_database.close()
     writer.close()

@@ -1,4 +1,4 @@
-"""One trip to the thread of a connection does what SQLAlchemy and aiosqlite make four of."""
+"""The driver needs one call in the connection's thread where SQLAlchemy and aiosqlite need four."""
 
 import asyncio
 import sqlite3
@@ -28,23 +28,23 @@ async def file(tmp_path: Path) -> AsyncIterator[Store]:
     async with store.begin() as tx:
         await tx.connection.run_sync(COLOURS.metadata.create_all)
         await tx.execute(COLOURS.insert(), [{"name": "red"}, {"name": "green"}])
-    await names(store)  # so that there is a connection for reading
+    await names(store)  # opens a connection for reading
     yield store
     await store.close()
 
 
 @pytest.fixture
-def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was done in the thread of a connection."""
-    made: list[str] = []
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of functions called in the connection's thread."""
+    calls_made: list[str] = []
     original = sqlite_driver.Connection.run
 
-    async def counted(self: Any, function: Any, *arguments: Any) -> Any:
-        made.append(function.__name__)
+    async def counting_run(self: Any, function: Any, *arguments: Any) -> Any:
+        calls_made.append(function.__name__)
         return await original(self, function, *arguments)
 
-    monkeypatch.setattr(sqlite_driver.Connection, "run", counted)
-    return made
+    monkeypatch.setattr(sqlite_driver.Connection, "run", counting_run)
+    return calls_made
 
 
 async def names(store: Store) -> list[str]:
@@ -52,37 +52,37 @@ async def names(store: Store) -> list[str]:
         return list((await tx.execute(sa.select(COLOURS.c.name).order_by(COLOURS.c.id))).scalars())
 
 
-async def test_read_takes_one_round_trip(file: Store, trips: list[str]):
-    assert (await names(file), trips) == (["red", "green"], ["perform"])
+async def test_read_takes_one_round_trip(file: Store, calls: list[str]):
+    assert (await names(file), calls) == (["red", "green"], ["perform"])
 
 
-async def test_write_takes_one_round_trip_per_statement_and_commit(file: Store, trips: list[str]):
+async def test_write_takes_one_round_trip_per_statement_and_commit(file: Store, calls: list[str]):
     async with file.begin() as tx:
         await tx.execute(COLOURS.update().where(COLOURS.c.id == 1).values(name="crimson"))
         await tx.execute(COLOURS.delete().where(COLOURS.c.id == 2))
-    assert trips == ["perform", "perform", "commit"]
+    assert calls == ["perform", "perform", "commit"]
     assert await names(file) == ["crimson"]
 
 
-async def test_transaction_without_statements_does_nothing(file: Store, trips: list[str]):
+async def test_transaction_without_statements_does_nothing(file: Store, calls: list[str]):
     async with file.begin(), file.read():
         pass
     with pytest.raises(KeyError):
         async with file.begin():
             raise KeyError
-    assert trips == []
+    assert calls == []
 
 
 async def test_results_equal_those_of_the_statement(file: Store):
     async with file.begin() as tx:
         changed = await tx.execute(COLOURS.update().values(name=COLOURS.c.name + "!"))
         added = await tx.execute(COLOURS.insert().values(name="blue"))
-        given = await tx.execute(COLOURS.insert().values(name="grey").returning(COLOURS.c.id))
-        assert (changed.rowcount, added.inserted_primary_key, given.scalar_one()) == (2, (3,), 4)
+        returned = await tx.execute(COLOURS.insert().values(name="grey").returning(COLOURS.c.id))
+        assert (changed.rowcount, added.inserted_primary_key, returned.scalar_one()) == (2, (3,), 4)
         many = await tx.execute(COLOURS.insert(), [{"name": "a"}, {"name": "b"}])
         assert many.rowcount == 2
-        nothing = await tx.execute(sa.select(COLOURS).where(COLOURS.c.id == 99))
-        assert nothing.one_or_none() is None
+        empty = await tx.execute(sa.select(COLOURS).where(COLOURS.c.id == 99))
+        assert empty.one_or_none() is None
 
 
 async def test_failed_transaction_is_rolled_back_and_connection_stays_usable(file: Store):
@@ -110,45 +110,45 @@ async def test_failed_commit_leaves_no_open_transaction(file: Store):
 
 
 async def test_failed_begin_writes_nothing(file: Store):
-    """By somebody who goes on after the first statement was refused."""
-    other = sqlite3.connect(file.path or "", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+    """The transaction continues after its first statement was rejected."""
+    other_connection = sqlite3.connect(file.path or "", isolation_level=None)
+    other_connection.execute("BEGIN IMMEDIATE")
     with pytest.raises(KeyError):
         async with file.begin() as tx:
             driver: Any = (await tx.connection.get_raw_connection()).driver_connection
             await driver.run(driver._conn.execute, "PRAGMA busy_timeout=1")
             with pytest.raises(OperationalError, match="locked"):
                 await tx.execute(COLOURS.insert().values(name="blue"))
-            other.rollback()
+            other_connection.rollback()
             await tx.execute(COLOURS.insert().values(name="white"))
             raise KeyError
-    other.close()
+    other_connection.close()
     assert await names(file) == ["red", "green"]
 
 
 async def test_reader_sees_one_snapshot(file: Store):
     async with file.read() as tx:
         before = (await tx.execute(sa.select(sa.func.count()).select_from(COLOURS))).scalar_one()
-        async with file.begin() as writing:
-            await writing.execute(COLOURS.delete())
-        again = (await tx.execute(sa.select(sa.func.count()).select_from(COLOURS))).scalar_one()
-    assert (before, again, await names(file)) == (2, 2, [])
+        async with file.begin() as writer:
+            await writer.execute(COLOURS.delete())
+        after = (await tx.execute(sa.select(sa.func.count()).select_from(COLOURS))).scalar_one()
+    assert (before, after, await names(file)) == (2, 2, [])
 
 
 async def test_idle_connection_holds_no_snapshot(file: Store):
-    """It would keep the write-ahead log from ever being emptied."""
+    """A snapshot would prevent truncation of the write-ahead log."""
     await asyncio.gather(*(names(file) for _ in range(8)))
     async with file.begin() as tx:
         await tx.execute(COLOURS.insert().values(name="white"))
-    with_checkpoint = sa.create_engine(file.url)
-    with with_checkpoint.connect() as connection:
+    checkpoint_engine = sa.create_engine(file.url)
+    with checkpoint_engine.connect() as connection:
         busy, pages, moved = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-    with_checkpoint.dispose()
+    checkpoint_engine.dispose()
     assert (busy, pages, moved) == (0, 0, 0)
 
 
 async def test_cancelled_statement_blocks_nothing(file: Store):
-    """A count that takes its time, given up half-way, on a connection that writes."""
+    """A slow query is cancelled on the writer connection."""
     slow = sa.text(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000) SELECT sum(i) FROM n"
     )

@@ -1,1 +1,1 @@
-"""Real parts for tests: a PostgreSQL, server processes to start and kill, clients to talk to them."""
+"""Shared test helpers: PostgreSQL, Forge server processes, scripted models and HTTP clients."""

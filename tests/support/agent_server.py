@@ -1,4 +1,4 @@
-"""A running server whose models follow a script, with a workspace to let agents loose in."""
+"""A running server with scripted models and a workspace for agent runs."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from tests.support.server import Server, wait_until
 from forge.kernel.ids import new_id
 
 MODEL = "scripted:coder"
-ENDED = ("completed", "failed", "cancelled")
+FINAL_STATUSES = ("completed", "failed", "cancelled")
 
 
 @dataclass(frozen=True)
@@ -21,26 +21,29 @@ class AgentServer:
     workspace_id: str
     files: Path
 
-    def start(self, task: str, **more: Any) -> str:
-        """The id of the run."""
-        given = {"workspace_id": self.workspace_id, "task": task, **more}
-        return self.server.call("POST", "/api/v1/agents", given)["id"]
+    def start(self, task: str, **options: Any) -> str:
+        """Start an agent run and return its id."""
+        body = {"workspace_id": self.workspace_id, "task": task, **options}
+        return self.server.call("POST", "/api/v1/agents", body)["id"]
 
     def finish(self, run_id: str) -> None:
         path = f"/api/v1/runs/{run_id}"
-        wait_until(lambda: self.server.call("GET", path)["run"]["status"] in ENDED, what="the agent's end")
+        wait_until(
+            lambda: self.server.call("GET", path)["run"]["status"] in FINAL_STATUSES,
+            what="the end of the agent run",
+        )
 
 
 @contextmanager
 def open_agent_server(server: Server, scenes: dict[str, Any], **files: str) -> Generator[AgentServer]:
-    """Every scene needs its own `match`: several agents may be at work at a time."""
+    """Serve the scenes; each needs its own `match`, because several agents may run at a time."""
     with open_models({"scenes": scenes}) as models:
         provider = {"kind": "anthropic", "base_url": models.url}
         server.call("PUT", "/api/v1/models/providers/scripted", provider)
         server.call("PUT", f"/api/v1/models/prices?model={MODEL}", {"input": 3, "output": 15})
         server.call("PUT", "/api/v1/models/roles/builder", {"chain": [MODEL]})
-        made = server.call("POST", "/api/v1/workspaces", {"name": f"basket {new_id()[-6:]}"})
-        agent_server = AgentServer(server, made["id"], Path(made["path"]))
+        workspace = server.call("POST", "/api/v1/workspaces", {"name": f"workspace {new_id()[-6:]}"})
+        agent_server = AgentServer(server, workspace["id"], Path(workspace["path"]))
         for name, text in files.items():
             (agent_server.files / name.replace("__", ".")).write_text(text)
         yield agent_server

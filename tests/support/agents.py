@@ -40,7 +40,7 @@ class AgentUnderTest:
     async def work(self, task: str = "fix it", **limits: int) -> Run:
         return await self.engine.finished((await self.start(task, **limits)).id)
 
-    async def told(self, run: Run, *types: str) -> list[dict[str, Any]]:
+    async def event_data(self, run: Run, *types: str) -> list[dict[str, Any]]:
         history = await self.engine.history(run.id)
         return [event.data for event in history if event.type in types]
 
@@ -58,7 +58,7 @@ async def open_agent(
     limits: BudgetLimits | None = None,
     window: int = 200_000,
     retry: Retry = MODEL_RETRY,
-    nearby: WorkspaceSkills | None = None,
+    workspace_skills: WorkspaceSkills | None = None,
 ) -> AsyncGenerator[AgentUnderTest]:
     async with AsyncExitStack() as stack:
         models = await stack.enter_async_context(open_gateway(store, limits=limits))
@@ -66,9 +66,9 @@ async def open_agent(
         await models.choose("scripted:scripted")
         sandboxes = Sandboxes()
         files = stack.enter_context(Files(root))
-        hands: list[AgentSteps] = []
+        steps: list[AgentSteps] = []
 
-        async def place() -> ToolContext:
+        async def open_context() -> ToolContext:
             return ToolContext(files, sandboxes)
 
         async def function(context: RunContext, given: Any) -> Any:
@@ -77,18 +77,18 @@ async def open_agent(
                 system=WORKER,
                 directive=directive(given.task),
                 tools=builder_tools(),
-                open_context=place,
+                open_context=open_context,
                 limits=AgentLimits(**given.limits),
                 max_output=2000,
                 retry=retry,
-                workspace_skills=nearby,
+                workspace_skills=workspace_skills,
             )
-            return (await Agent(context, spec, hands[0]).work()).model_dump(mode="json")
+            return (await Agent(context, spec, steps[0]).work()).model_dump(mode="json")
 
-        opening = open_engine(
+        engine_context = open_engine(
             store,
             kind(KIND, function),
-            before=lambda events: hands.append(AgentSteps(models.gateway, events, store, sandboxes)),
+            before=lambda events: steps.append(AgentSteps(models.gateway, events, store, sandboxes)),
         )
-        engine = await stack.enter_async_context(opening)
+        engine = await stack.enter_async_context(engine_context)
         yield AgentUnderTest(engine, models, root)

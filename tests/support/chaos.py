@@ -1,4 +1,4 @@
-"""Many self-test runs while servers are killed, and an exact account of their effects."""
+"""Start many self-test runs while servers are killed, and check their effects exactly."""
 
 import json
 from collections import Counter
@@ -12,13 +12,13 @@ from tests.support.server import Server
 WIDTH = 3
 INPUT = {"width": WIDTH, "keep_effects": True}
 GROUPS = {1: 0, **{2 + i: 1 for i in range(WIDTH)}, 2 + WIDTH: 2}
-"""Step numbers of the self-test in the order they must happen; the parallel ones share a place."""
+"""The group of each self-test step number, in execution order; the parallel steps share a group."""
 EFFECTS_PER_RUN = len(GROUPS) + 1  # the flaky step has two attempts
 
 
 @dataclass
-class Account:
-    """What is left when the dust has settled."""
+class ChaosReport:
+    """Results, events and effects of all runs after the last kill."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     wrong_answers: list[str] = field(default_factory=list)
@@ -32,22 +32,22 @@ class Account:
 
 
 def start_runs(server: Server, numbers: range, *, step_ms: int = 50) -> list[str]:
-    """Every other one asks a question, every fifth has a child."""
-    started: list[str] = []
+    """Start one run per number: every second one has a gate, every fifth a child run."""
+    run_ids: list[str] = []
     with server.client() as client:
         for i in numbers:
-            given = {**INPUT, "step_ms": step_ms, "ask": i % 2 == 0, "child": i % 5 == 0}
-            answer = client.post("/api/v1/runs", json={"kind": "self_test", "input": given})
-            started.append(answer.raise_for_status().json()["data"]["id"])
-    return started
+            run_input = {**INPUT, "step_ms": step_ms, "ask": i % 2 == 0, "child": i % 5 == 0}
+            response = client.post("/api/v1/runs", json={"kind": "self_test", "input": run_input})
+            run_ids.append(response.raise_for_status().json()["data"]["id"])
+    return run_ids
 
 
 def answer_gates(server: Server) -> None:
-    """Answer whatever is open; a server that dies meanwhile is no problem of the one who answers."""
+    """Answer all open gates; ignore a server that is killed meanwhile."""
     try:
         with server.client() as client:
-            found = client.get("/api/v1/gates", params={"status": "open", "limit": 200})
-            for gate in found.raise_for_status().json()["data"]:
+            response = client.get("/api/v1/gates", params={"status": "open", "limit": 200})
+            for gate in response.raise_for_status().json()["data"]:
                 body = {"option": "yes", "shown_hash": gate["shown_hash"]}
                 client.post(f"/api/v1/gates/{gate['id']}/answer", json=body)
     except (httpx2.HTTPError, json.JSONDecodeError, FileNotFoundError):
@@ -63,8 +63,8 @@ def runs_in_flight(server: Server) -> int:
     return server.call("GET", "/api/v1/status")["runs"].get("running", 0)
 
 
-def account_for(server: Server, run_ids: list[str]) -> Account:
-    account = Account()
+def collect_report(server: Server, run_ids: list[str]) -> ChaosReport:
+    account = ChaosReport()
     with server.client() as client:
         for i, run_id in enumerate(run_ids):
             detail = client.get(f"/api/v1/runs/{run_id}").json()["data"]
@@ -82,19 +82,19 @@ def account_for(server: Server, run_ids: list[str]) -> Account:
     return account
 
 
-def _check_progress(account: Account, run_id: str, events: list[dict[str, Any]]) -> None:
-    """Progress is a database effect: exactly once each, in order, whatever was killed."""
-    told = [event["data"]["done"] for event in events if event["type"] == "run.progress"]
-    if told != [0, 1, 2, 3, 4, 5]:
-        account.out_of_order.append(f"{run_id}: progress {told}")
+def _check_progress(account: ChaosReport, run_id: str, events: list[dict[str, Any]]) -> None:
+    """Check that each progress event, a database effect, exists exactly once and in order."""
+    progress = [event["data"]["done"] for event in events if event["type"] == "run.progress"]
+    if progress != [0, 1, 2, 3, 4, 5]:
+        account.out_of_order.append(f"{run_id}: progress {progress}")
 
 
-def _count_effects(account: Account, data_dir: Path, run_id: str) -> None:
-    lines = (data_dir / "self-test" / run_id / "effects").read_text().split()
-    times = Counter(lines)
-    account.effects += len(lines)
-    account.repeated_effects += sum(count - 1 for count in times.values())
-    account.lost_effects += EFFECTS_PER_RUN - len(times)
-    places = [GROUPS[int(line.split("#")[0])] for line in lines]
-    if places != sorted(places):
-        account.effects_out_of_order.append(f"{run_id}: {lines}")
+def _count_effects(account: ChaosReport, data_dir: Path, run_id: str) -> None:
+    effects = (data_dir / "self-test" / run_id / "effects").read_text().split()
+    counts = Counter(effects)
+    account.effects += len(effects)
+    account.repeated_effects += sum(count - 1 for count in counts.values())
+    account.lost_effects += EFFECTS_PER_RUN - len(counts)
+    groups = [GROUPS[int(line.split("#")[0])] for line in effects]
+    if groups != sorted(groups):
+        account.effects_out_of_order.append(f"{run_id}: {effects}")

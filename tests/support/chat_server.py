@@ -1,4 +1,4 @@
-"""A running server whose bots answer from a script."""
+"""A running server whose bots answer from a model script."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -16,23 +16,23 @@ class ChatServer:
     server: Server
     models: ModelServer
 
-    def make_bot(self, name: str = "Atlas", **more: Any) -> dict[str, Any]:
-        return self.server.call("POST", "/api/v1/bots", {"name": name, **more})
+    def make_bot(self, name: str = "Atlas", **options: Any) -> dict[str, Any]:
+        return self.server.call("POST", "/api/v1/bots", {"name": name, **options})
 
-    def ask(self, slug: str, text: str, **more: Any) -> dict[str, Any]:
-        """The answer, when it has ended."""
-        turn = self.server.call("POST", f"/api/v1/bots/{slug}/chat", {"text": text, **more})
-        return self.ended(turn["session"]["id"])
+    def ask(self, slug: str, text: str, **options: Any) -> dict[str, Any]:
+        """Send a message, wait for the answer and return it."""
+        turn = self.server.call("POST", f"/api/v1/bots/{slug}/chat", {"text": text, **options})
+        return self.wait_for_answer(turn["session"]["id"])
 
     def messages(self, session_id: str) -> list[dict[str, Any]]:
         return self.server.call("GET", f"/api/v1/sessions/{session_id}/messages")
 
-    def ended(self, session_id: str) -> dict[str, Any]:
-        def last() -> dict[str, Any] | None:
+    def wait_for_answer(self, session_id: str) -> dict[str, Any]:
+        def finished_message() -> dict[str, Any] | None:
             message = self.messages(session_id)[-1]
             return None if message["status"] == "writing" else message
 
-        return wait_until(last, what="the answer's end")
+        return wait_until(finished_message, what="the end of the answer")
 
     def sessions(self, slug: str) -> list[dict[str, Any]]:
         return self.server.call("GET", f"/api/v1/bots/{slug}/sessions")
@@ -40,7 +40,7 @@ class ChatServer:
 
 @contextmanager
 def open_chat_server(server: Server, scenes: dict[str, Any], **script: Any) -> Generator[ChatServer]:
-    """Bots and their chores use one scripted model; what no scene fits gets an answer that says so."""
+    """Use one scripted model for bots and background tasks; requests without a matching scene get a default answer."""
     with open_models({"scenes": scenes, **script}) as models:
         provider = {"kind": "anthropic", "base_url": models.url}
         server.call("PUT", "/api/v1/models/providers/scripted", provider)

@@ -1,4 +1,4 @@
-"""The run engine alone, with run kinds defined by a test."""
+"""The run engine without the rest of Forge, with run kinds defined by a test."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -36,8 +36,8 @@ class EngineUnderTest:
     events: EventLog
     runs: Runs
 
-    async def start(self, name: str, **given: Any) -> Run:
-        return await self.runs.start_public(ACCOUNT, name, given)
+    async def start(self, name: str, **run_input: Any) -> Run:
+        return await self.runs.start_public(ACCOUNT, name, run_input)
 
     async def finished(self, run_id: str) -> Run:
         return await self.when(run_id, lambda run: run.status.is_final)
@@ -66,7 +66,7 @@ class EngineUnderTest:
 async def open_engine(
     store: Store, *kinds: RunKind[Any], before: Callable[[EventLog], None] = lambda _: None
 ) -> AsyncGenerator[EngineUnderTest]:
-    """`before` gets the log before the engine takes up what was left unfinished."""
+    """Open an engine; `before` is called with the event log before unfinished runs are recovered."""
     metrics = Metrics(version="test")
     events = EventLog(store, metrics)
     before(events)

@@ -1,5 +1,6 @@
-"""Processes forked from one that has imported all of Forge already: each is up in a moment, and otherwise as
-`python -m forge` would be. To import is most of the work of a server's start, and tests start hundreds.
+"""Fork Forge processes from one that has already imported all of Forge.
+
+Apart from that they behave like `python -m forge`. Imports take most of the start time, and tests start hundreds of servers.
 """
 
 import functools
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class ForkedProcess:
-    """A process of the fork_server, handled like a `Popen`. It does not outlive the tests."""
+    """A process of the fork server with the interface of `Popen`; it is killed when the tests end."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -36,13 +37,13 @@ class ForkedProcess:
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
-            self._wait_for_its_end(timeout)
+            self._wait_for_exit(timeout)
             self.returncode = int(self._lines.readline())
             self._lines.close()
             self._connection.close()
         return self.returncode
 
-    def _wait_for_its_end(self, timeout: float | None) -> None:
+    def _wait_for_exit(self, timeout: float | None) -> None:
         self._connection.settimeout(timeout)
         try:
             self._connection.recv(1, socket.MSG_PEEK)
@@ -60,70 +61,70 @@ class ForkedProcess:
 
 def start_forge(*arguments: str, environment: dict[str, str], log: Path) -> ForkedProcess:
     """Like `python -m forge ARGUMENTS </dev/null >>log 2>&1`."""
-    ours, theirs = socket.socketpair()
-    _nursery().adopt(theirs)
-    wish = {"arguments": arguments, "environment": environment, "log": str(log), "folder": str(Path.cwd())}
-    ours.sendall(json.dumps(wish).encode() + b"\n")
-    return ForkedProcess(ours)
+    local, remote = socket.socketpair()
+    _fork_server().spawn(remote)
+    request = {"arguments": arguments, "environment": environment, "log": str(log), "folder": str(Path.cwd())}
+    local.sendall(json.dumps(request).encode() + b"\n")
+    return ForkedProcess(local)
 
 
 class ForkServer:
-    """The process that is forked. It ends when the line to it is cut, as everything it forked does."""
+    """The process to fork from. It and its children end when the connection to it is closed."""
 
     def __init__(self) -> None:
-        self._line, theirs = socket.socketpair()
+        self._line, remote = socket.socketpair()
         command = [sys.executable, "-m", "tests.support.fork_server"]
-        self._process = subprocess.Popen(command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, cwd=ROOT)
-        theirs.close()
+        self._process = subprocess.Popen(command, stdin=remote.fileno(), stdout=subprocess.DEVNULL, cwd=ROOT)
+        remote.close()
 
-    def adopt(self, connection: socket.socket) -> None:
-        """Start what is wished for on that connection."""
+    def spawn(self, connection: socket.socket) -> None:
+        """Start the process requested on this connection."""
         socket.send_fds(self._line, [b"."], [connection.fileno()])
         connection.close()
 
 
-_nursery = functools.cache(ForkServer)
+_fork_server = functools.cache(ForkServer)
 
 
 def _fork_on_demand(line: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     assert threading.active_count() == 1, "a process with threads cannot be forked"
     gc.freeze()
-    keepers: list[int] = []
+    supervisors: list[int] = []
     while connections := socket.recv_fds(line, 1, 1)[1]:
-        keeper = os.fork()
-        if keeper == 0:
+        supervisor = os.fork()
+        if supervisor == 0:
             line.close()
-            _keep(socket.socket(fileno=connections[0]))
+            _supervise(socket.socket(fileno=connections[0]))
             return
         os.close(connections[0])
-        keepers = [one for one in (*keepers, keeper) if os.waitpid(one, os.WNOHANG) == (0, 0)]
+        supervisors = [pid for pid in (*supervisors, supervisor) if os.waitpid(pid, os.WNOHANG) == (0, 0)]
 
 
-def _keep(connection: socket.socket) -> None:
-    """Start one process, tell its number and how it ended; end it when nobody is there to be told."""
+def _supervise(connection: socket.socket) -> None:
+    """Start one process and report its pid and exit code; kill it if the connection is closed."""
     with connection.makefile() as lines:
-        wish = json.loads(lines.readline())
-    child = os.fork()
-    if child == 0:
+        request = json.loads(lines.readline())
+    child_pid = os.fork()
+    if child_pid == 0:
         connection.close()
-        _become(**wish)
+        _run_forge(**request)
         return
-    connection.sendall(f"{child}\n".encode())
-    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+    connection.sendall(f"{child_pid}\n".encode())
+    while not (exited := os.waitpid(child_pid, os.WNOHANG))[0]:
         if select.select([connection], [], [], 0.02)[0]:
-            os.kill(child, signal.SIGKILL)
+            os.kill(child_pid, signal.SIGKILL)
     with suppress(BrokenPipeError):
-        connection.sendall(f"{os.waitstatus_to_exitcode(ended[1])}\n".encode())
+        connection.sendall(f"{os.waitstatus_to_exitcode(exited[1])}\n".encode())
 
 
-def _become(arguments: list[str], environment: dict[str, str], log: str, folder: str) -> None:
+def _run_forge(arguments: list[str], environment: dict[str, str], log: str, folder: str) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    with Path(os.devnull).open() as nothing, Path(log).open("a") as output:
-        for number, file in enumerate((nothing, output, output)):
+    with Path(os.devnull).open() as devnull, Path(log).open("a") as output:
+        for number, file in enumerate((devnull, output, output)):
             os.dup2(file.fileno(), number)
     sys.path[:1] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
     sys.argv = ["forge", *arguments]

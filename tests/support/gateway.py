@@ -1,4 +1,4 @@
-"""A model gateway with scripted servers as providers, and real clients and budgets."""
+"""A model gateway with real clients and budgets, and scripted servers as providers."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ PRICE = Price(input=3, output=15, cache_read=0.3, cache_write=3.75, context_wind
 class GatewayUnderTest:
     gateway: Gateway
     catalog: Catalog
-    money: Budgets
+    budgets: Budgets
     store: Store
     secrets: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -49,7 +49,7 @@ class GatewayUnderTest:
             await llm_store.save_chain(tx, ACCOUNT, scope, role, list(chain))
 
     async def calls(self) -> list[ModelCall]:
-        """Oldest first."""
+        """Return all calls, oldest first."""
         async with self.store.read() as tx:
             return (await llm_store.list_calls(tx, ACCOUNT))[::-1]
 
@@ -65,15 +65,15 @@ async def open_gateway(
     secrets: dict[str, str] = {}
 
     async def resolve(name: str, scope: str) -> SecretStr:
-        found = secrets.get(f"{scope}/{name}") or secrets.get(name)
-        if found is None:
+        secret = secrets.get(f"{scope}/{name}") or secrets.get(name)
+        if secret is None:
             raise NotFound(f"no {name}")
-        return SecretStr(found)
+        return SecretStr(secret)
 
     catalog = Catalog(store, resolve, dict.fromkeys(Role, "claude-sonnet-4-5"))
-    money = Budgets(store, limits or BudgetLimits(run_usd=10, day_usd=50, server_usd=200))
-    gateway = Gateway(catalog, money, Metrics(version="test"), breaker=breaker)
+    budgets = Budgets(store, limits or BudgetLimits(run_usd=10, day_usd=50, server_usd=200))
+    gateway = Gateway(catalog, budgets, Metrics(version="test"), breaker=breaker)
     try:
-        yield GatewayUnderTest(gateway, catalog, money, store, secrets)
+        yield GatewayUnderTest(gateway, catalog, budgets, store, secrets)
     finally:
         await gateway.close()

@@ -31,8 +31,8 @@ class Interviewee:
     def path(self) -> str:
         return f"{BUILDER}/sessions/{self.view['session_id']}"
 
-    async def start(self, description: str, **more: Any) -> Any:
-        body = {"description": description, **more}
+    async def start(self, description: str, **options: Any) -> Any:
+        body = {"description": description, **options}
         self.view = data(await self.client.post(f"{BUILDER}/sessions", json=body))
         return self.turn
 
@@ -50,32 +50,34 @@ class Interviewee:
     async def back(self, phase: str | None = None) -> Any:
         return await self.answer({"Back": {"phase": phase}} if phase else "Back")
 
-    async def look(self) -> Any:
+    async def refresh(self) -> Any:
         self.view = data(await self.client.get(self.path))
         return self.turn
 
-    async def to_the_end(self, said: str = "It helps me every day with small things", most: int = 40) -> Any:
-        """By first options."""
-        for _ in range(most):
+    async def finish(
+        self, clarification: str = "It helps me every day with small things", max_turns: int = 40
+    ) -> Any:
+        """Answer every question with its first option until the interview is ready."""
+        for _ in range(max_turns):
             match self.turn["action"]:
                 case "ask_question":
                     await self.choose()
                 case "show_preview":
                     await self.answer({"Confirm": True})
                 case "clarify":
-                    await self.say(said)
+                    await self.say(clarification)
                 case _:
                     return self.turn
-        raise AssertionError(f"no end in sight: {self.turn}")
+        raise AssertionError(f"the interview did not end: {self.turn}")
 
     async def files(self) -> dict[str, str]:
-        """As they would be written."""
-        shown = data(await self.client.post(f"{self._making}?dry_run=true", json={}))
-        return {file["path"]: file["content"] for file in shown["files"]}
+        """Return the files of a dry run by path."""
+        preview = data(await self.client.post(f"{self._create_path}?dry_run=true", json={}))
+        return {file["path"]: file["content"] for file in preview["files"]}
 
-    async def make(self, **body: Any) -> Any:
-        return data(await self.client.post(self._making, json=body))["result"]
+    async def create(self, **body: Any) -> Any:
+        return data(await self.client.post(self._create_path, json=body))["result"]
 
     @property
-    def _making(self) -> str:
+    def _create_path(self) -> str:
         return f"{self.path}/{'create-skill' if self.view['mode'] == 'skill' else 'assemble'}"

@@ -1,9 +1,9 @@
-"""Scripts of a model that leads interviews, and states of interviews to try things on.
+"""Model scripts for interviews, and interview states for tests.
 
     script = interview_script([ask("What shall it be called?", "Quill", "Inky", field="name"), ready()])
 
-A turn is found by how many were answered before it, which the prompt says: a repair, a retry and a step back are played
-as they should be.
+A turn is selected by the number of answered turns, which is in the prompt, so repairs, retries and steps back get the
+right turn.
 """
 
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from forge.skills.models import SkillKind, SkillOffer, SkillSource
 SESSION = "01890000-0000-7000-8000-000000000001"
 AT = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 POSITION = r"Turns so far: (\d+)\."
-"""Of the last message of the prompt: which turn is next."""
+"""Matches the number of answered turns in the last message of the prompt."""
 
 SOUL = """\
 # Personality
@@ -65,31 +65,31 @@ def ask(
     *options: str | dict[str, Any],
     field: str | None = None,
     phase: str | None = None,
-    **given: Any,
+    **fields: Any,
 ) -> dict[str, Any]:
-    """A question of the model. An option is its label, or `option(...)`."""
-    shown = [option(one) if isinstance(one, str) else one for one in options]
-    return _turn("ask_question", question=question, options=shown, field=field, phase=phase, **given)
+    """Return a question turn; an option is a label or the result of `option(...)`."""
+    labelled = [option(choice) if isinstance(choice, str) else choice for choice in options]
+    return _turn("ask_question", question=question, options=labelled, field=field, phase=phase, **fields)
 
 
 def option(label: str, value: str | None = None, reason: str | None = None) -> dict[str, Any]:
     return {"label": label, "reason": reason or f"Because you spoke of {label.lower()}.", "value": value}
 
 
-def clarify(message: str, *, field: str | None = None, **given: Any) -> dict[str, Any]:
-    return _turn("clarify", message=message, field=field, **given)
+def clarify(message: str, *, field: str | None = None, **fields: Any) -> dict[str, Any]:
+    return _turn("clarify", message=message, field=field, **fields)
 
 
-def show_preview(**given: Any) -> dict[str, Any]:
-    return _turn("show_preview", **given)
+def show_preview(**fields: Any) -> dict[str, Any]:
+    return _turn("show_preview", **fields)
 
 
 def ready(**patch: Any) -> dict[str, Any]:
     return _turn("ready", phase="review", patch=patch)
 
 
-def _turn(action: str, **given: Any) -> dict[str, Any]:
-    return {"action": action, **{name: value for name, value in given.items() if value is not None}}
+def _turn(action: str, **fields: Any) -> dict[str, Any]:
+    return {"action": action, **{name: value for name, value in fields.items() if value is not None}}
 
 
 STORIES = "A bot that invents bedtime stories for my children"
@@ -103,7 +103,6 @@ TONE = ask(
     field="tone",
     phase="personality",
 )
-"""Two questions of an interview about them."""
 
 
 def interview_script(
@@ -113,39 +112,39 @@ def interview_script(
     skill: dict[str, Any] | None = None,
     kind: ProviderKind = ProviderKind.ANTHROPIC,
     faults: dict[int, Any] | None = None,
-    **given: Any,
+    **fields: Any,
 ) -> dict[str, Any]:
-    """What `open_models` serves: the turns of an interview, the soul and the skill that are written at its end.
+    """Return a script for `open_models`: the interview's turns, then the soul and the skill written at its end.
 
-    `faults` go wrong at the turn of that number, as in any script: `{1: {"kind": "529", "times": 2}}`.
+    `faults` maps turn numbers to faults as in any script: `{1: {"kind": "529", "times": 2}}`.
     """
-    played = [_played(turn, kind) for turn in turns or [ready()]]
+    encoded = [_encode_turn(turn, kind) for turn in turns or [ready()]]
     for number, fault in (faults or {}).items():
-        played[number]["fault"] = fault
+        encoded[number]["fault"] = fault
     text = soul if isinstance(soul, dict) else {"text": soul}
     scenes: dict[str, Any] = {
         "soul": {"match": {"system": "^You write the soul of a bot"}, "turns": [text]},
-        "interview": {"match": {"system": "^You are Forge"}, "turns": played, "position": POSITION},
+        "interview": {"match": {"system": "^You are Forge"}, "turns": encoded, "position": POSITION},
     }
     if skill is not None:
-        scenes["skill"] = {"match": {"system": "^You write a skill"}, "turns": [_played(skill, kind)]}
-    return {"scenes": scenes, **given}
+        scenes["skill"] = {"match": {"system": "^You write a skill"}, "turns": [_encode_turn(skill, kind)]}
+    return {"scenes": scenes, **fields}
 
 
-def _played(turn: dict[str, Any], kind: ProviderKind) -> dict[str, Any]:
-    """In the form the dialect wants an answer in. What is a turn of a script already stays as it is."""
+def _encode_turn(turn: dict[str, Any], kind: ProviderKind) -> dict[str, Any]:
+    """Encode a turn as the provider kind expects it; leave a complete script turn unchanged."""
     if {"text", "json", "tools", "fault", "stop"} & set(turn):
         return dict(turn)
     return {"tools": [{"answer": turn}]} if kind is ProviderKind.ANTHROPIC else {"json": turn}
 
 
-def a_state(
+def make_state(
     description: str = STORIES,
     *,
     mode: Mode = Mode.BOT,
     speaker: InterviewSpeaker = InterviewSpeaker.MODEL,
     purpose: Purpose | None = None,
-    **given: Any,
+    **fields: Any,
 ) -> State:
     return State(
         session_id=SESSION,
@@ -153,11 +152,11 @@ def a_state(
         description=description,
         found_purpose=purpose or classify(description),
         speaker=speaker,
-        **{"facts": FACTS, **given},
+        **{"facts": FACTS, **fields},
     )
 
 
-def an_exchange(
+def make_exchange(
     number: int,
     question: str,
     *labels: str,
@@ -165,9 +164,9 @@ def an_exchange(
     phase: Phase = Phase.BASICS,
     patch: Fields = NOTHING,
 ) -> Exchange:
-    """A question with these options, answered by one of them or in words."""
+    """Return an exchange whose question was answered with an option's index or with free text."""
     options = [QuestionOption(id=f"o{n}", label=label, reason="Why not.") for n, label in enumerate(labels)]
-    given: Answer = Said(text=answer) if isinstance(answer, str) else Chosen(index=answer)
+    fields: Answer = Said(text=answer) if isinstance(answer, str) else Chosen(index=answer)
     return Exchange(
         number=number,
         asked=Asked(
@@ -175,7 +174,7 @@ def an_exchange(
             topic=f"model:{number}",
             speaker=InterviewSpeaker.MODEL,
         ),
-        answer=given,
+        answer=fields,
         label=answer if isinstance(answer, str) else labels[answer],
         patch=patch,
         answered_at=AT,

@@ -1,4 +1,4 @@
-"""Forge in the process of the test: direct access to its services, its API on a real socket."""
+"""Forge in the test process: direct access to its services, and its API on a real socket."""
 
 import asyncio
 import functools
@@ -39,12 +39,12 @@ class Live:
 
 
 _shared_embedder = functools.cache(app.find_embedder)
-"""One language model for all Forges of this process: each of them would keep 90 MB."""
+"""The embedding model takes 90 MB, so all instances in this process share one."""
 
 
-def settings_for(data_dir: Path, database_url: str, **more: Any) -> Settings:
+def settings_for(data_dir: Path, database_url: str, **options: Any) -> Settings:
     database = {} if database_url.startswith("sqlite") else {"database_url": database_url}
-    return Settings(data_dir=data_dir, rate_limit_per_minute=1_000_000, **database, **more)
+    return Settings(data_dir=data_dir, rate_limit_per_minute=1_000_000, **database, **options)
 
 
 @asynccontextmanager

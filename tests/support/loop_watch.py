@@ -7,34 +7,34 @@ from dataclasses import dataclass
 
 
 @dataclass
-class LoopUse:
-    """Processor time, so that a busy machine does not change the answer."""
+class LoopUsage:
+    """CPU time spent on the event loop; unlike wall time, it does not depend on the load of the machine."""
 
     longest_s: float = 0.0
     total_s: float = 0.0
 
     @property
     def share(self) -> float:
-        """The longest turn on the loop, as a part of all work: near 1 when everything was done on the loop."""
+        """Return the longest loop iteration as a fraction of all CPU time; near 1 if the work blocked the loop."""
         return self.longest_s / self.total_s
 
 
-async def watch_loop(work: Awaitable[object]) -> LoopUse:
-    use = LoopUse()
-    ticking = asyncio.create_task(_tick(use))
+async def watch_loop(work: Awaitable[object]) -> LoopUsage:
+    usage = LoopUsage()
+    ticking = asyncio.create_task(_tick(usage))
     await asyncio.sleep(0)
-    began = time.process_time()
+    started = time.process_time()
     try:
         await work
     finally:
-        use.total_s = time.process_time() - began
+        usage.total_s = time.process_time() - started
         await asyncio.sleep(0.002)
         ticking.cancel()
-    return use
+    return usage
 
 
-async def _tick(use: LoopUse) -> None:
+async def _tick(usage: LoopUsage) -> None:
     while True:
         before = time.thread_time()
         await asyncio.sleep(0.001)
-        use.longest_s = max(use.longest_s, time.thread_time() - before)
+        usage.longest_s = max(usage.longest_s, time.thread_time() - before)

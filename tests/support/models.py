@@ -1,4 +1,4 @@
-"""The scripted model server inside a test: real clients talk to it over a real socket."""
+"""The scripted model server for tests, on a real socket."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -13,15 +13,15 @@ KEY = "sk-scripted-0123456789"
 
 @contextmanager
 def open_models(script: dict[str, Any] | str | Path | None = None, **options: Any) -> Generator[ModelServer]:
-    """Serves a script: its text, its file, or what its text would say as a dict; without one, the default scene."""
+    """Serve a script given as text, file or dict; without one, serve the default scene."""
     with open_model_server(_script(script), **options) as server:
         yield server
 
 
-def _script(given: dict[str, Any] | str | Path | None) -> Script:
-    if isinstance(given, Path):
-        return parse_script(given.read_text(), str(given))
-    return parse_script(given, "script") if isinstance(given, str) else script_from(given or {}, "script")
+def _script(script: dict[str, Any] | str | Path | None) -> Script:
+    if isinstance(script, Path):
+        return parse_script(script.read_text(), str(script))
+    return parse_script(script, "script") if isinstance(script, str) else script_from(script or {}, "script")
 
 
 class StartModels(Protocol):

@@ -11,8 +11,8 @@ HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A command, and what the page says it prints (nothing: not said)."""
+class CommandExample:
+    """A command and the output shown for it; empty if the page shows none."""
 
     command: str
     output: tuple[str, ...] = ()
@@ -27,26 +27,26 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """Where a reader writes it: "Write `morning.yaml`:" stands before it."""
-        found = re.search(r"`([\w./-]+\.\w+)`:$", self.before)
-        return found[1] if found and self.kind not in ("sh", "console") else None
+        """The file to write the block to, named in the paragraph before it: "Write `morning.yaml`:"."""
+        match = re.search(r"`([\w./-]+\.\w+)`:$", self.before)
+        return match[1] if match and self.kind not in ("sh", "console") else None
 
-    def commands(self) -> Iterator[Shown]:
+    def commands(self) -> Iterator[CommandExample]:
         if self.kind == "sh":
-            yield from map(Shown, _whole_lines(self.text))
+            yield from map(CommandExample, _whole_lines(self.text))
         elif self.kind == "console":
             for part in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
                 command, *output = part.replace("\\\n", " ").splitlines()
-                yield Shown(_plain(command), tuple(filter(None, output)))
+                yield CommandExample(_plain(command), tuple(filter(None, output)))
 
 
 def _whole_lines(text: str) -> Iterator[str]:
-    """Commands of several lines are one: those that go on behind a backslash, and here documents."""
+    """Yield commands; join lines continued with a backslash, and here documents."""
     lines = iter(text.replace("\\\n", " ").splitlines())
     for line in lines:
-        if found := HEREDOC.search(line):
+        if match := HEREDOC.search(line):
             document = [line]
-            while document[-1] != found[1]:
+            while document[-1] != match[1]:
                 document.append(next(lines))
             yield "\n".join(document)
         elif command := _plain(line):
@@ -70,7 +70,7 @@ class Page:
 
     @cached_property
     def blocks(self) -> list[Block]:
-        found = re.finditer(r"^```(\w*)\n(.*?)^```$", self.text, re.DOTALL | re.MULTILINE)
+        match = re.finditer(r"^```(\w*)\n(.*?)^```$", self.text, re.DOTALL | re.MULTILINE)
         return [
             Block(
                 match[1],
@@ -78,12 +78,12 @@ class Page:
                 self.text.count("\n", 0, match.start()) + 1,
                 self.text[: match.start()].strip().rpartition("\n\n")[2],
             )
-            for match in found
+            for match in match
         ]
 
     @property
     def prose(self) -> str:
-        """Without what stands in blocks."""
+        """The text without code blocks."""
         return re.sub(r"^```.*?^```$", "", self.text, flags=re.DOTALL | re.MULTILINE)
 
     @property
@@ -92,15 +92,15 @@ class Page:
 
     @property
     def anchors(self) -> set[str]:
-        """As a code host makes them of headings."""
+        """The anchors of the headings, as GitHub creates them."""
         headings = re.findall(r"^#+ (.+)$", self.prose, re.MULTILINE)
         texts = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in headings)
         return {re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-") for text in texts}
 
     def commands(self) -> Iterator[str]:
         for block in self.blocks:
-            for shown in block.commands():
-                yield shown.command
+            for example in block.commands():
+                yield example.command
 
 
 PAGES = [

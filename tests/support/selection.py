@@ -1,9 +1,9 @@
-"""Choose what `make test` runs, and report which files took longest.
+"""Select the tests that `make test` runs, and report the slowest files.
 
-`make test-full` (and plain `pytest`) runs everything. `make test` passes `--sample SEED`: tests marked `full` are left out,
-tests marked `sample(n)` run n of their parameter sets, and of the tests that start all of Forge on PostgreSQL one in
-`POSTGRESQL_SHARE` runs there too, unless they are marked `both_databases`; those on a bare store always run on both. The
-seed decides which, and the same seed chooses the same tests.
+`make test-full` (and plain `pytest`) runs everything. `make test` passes `--sample SEED`: tests marked `full` are skipped,
+tests marked `sample(n)` run n of their parameter sets, and one in `POSTGRESQL_SHARE` of the tests that start all of Forge
+runs on PostgreSQL too, unless it is marked `both_databases`. Tests of the bare store always run on both. The seed decides
+which tests are selected; the same seed selects the same tests.
 """
 
 import random
@@ -17,30 +17,30 @@ SLOWEST_FILES = 10
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--sample", metavar="SEED", help="run a sample of the long tests, chosen by this seed")
+    parser.addoption("--sample", metavar="SEED", help="run a sample of the long tests, selected by this seed")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     if seed := config.getoption("--sample"):
-        return f"sample of the long tests: repeat it with --sample {seed}"
-    return "all tests, the long ones included"
+        return f"sample of the long tests; repeat it with --sample {seed}"
+    return "all tests"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if seed := config.getoption("--sample"):
-        kept = set(sample(items, seed))
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = [item for item in items if item in kept]
+        selected = set(sample(items, seed))
+        config.hook.pytest_deselected(items=[item for item in items if item not in selected])
+        items[:] = [item for item in items if item in selected]
 
 
 def sample(items: list[pytest.Item], seed: str) -> list[pytest.Item]:
-    """Keep what a run with this seed executes. Every xdist worker has to come to the same answer."""
+    """Return the tests that a run with this seed executes; deterministic, because every xdist worker computes it."""
 
     def rank(item: pytest.Item) -> int:
         return zlib.crc32(f"{seed} {item.nodeid}".encode())
 
-    chosen: list[pytest.Item] = []
+    selected: list[pytest.Item] = []
     by_test: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("full") or (_is_extra_database(item) and rank(item) % POSTGRESQL_SHARE):
@@ -48,12 +48,12 @@ def sample(items: list[pytest.Item], seed: str) -> list[pytest.Item]:
         by_test[item.nodeid.partition("[")[0]].append(item)
     for cases in by_test.values():
         marker = cases[0].get_closest_marker("sample")
-        chosen += sorted(cases, key=rank)[: marker.args[0]] if marker else cases
-    return chosen
+        selected += sorted(cases, key=rank)[: marker.args[0]] if marker else cases
+    return selected
 
 
 def _is_extra_database(item: pytest.Item) -> bool:
-    """Tell whether this is the PostgreSQL variant of a test that is about more than queries and locks."""
+    """Return whether this is the PostgreSQL variant of a test of more than queries and locks."""
     if item.get_closest_marker("both_databases") or not isinstance(item, pytest.Function):
         return False
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
@@ -62,18 +62,18 @@ def _is_extra_database(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session")
 def thorough(pytestconfig: pytest.Config) -> bool:
-    """Tell whether everything runs: a test that repeats itself does so less often in a sample."""
+    """Return whether all tests run; in a sample, repetitive tests use fewer repetitions."""
     return not pytestconfig.getoption("--sample")
 
 
 @pytest.fixture
 def chance(pytestconfig: pytest.Config) -> random.Random:
-    """Random choices that the seed of the sample repeats."""
+    """Return a random generator seeded with the sample's seed."""
     return random.Random(pytestconfig.getoption("--sample") or "all tests")
 
 
 class SlowFiles:
-    """Add up how long the tests of each file took, and print the slowest files at the end."""
+    """Add up the durations of each file's tests, and print the slowest files at the end."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""Forge in a separate process, to use, stop or kill."""
+"""Forge in a separate process."""
 
 import json
 import os
@@ -14,27 +14,27 @@ from tests.support.timeouts import PATIENCE_S
 
 T = TypeVar("T")
 POLL_S = 0.05
-"""Most probes ask a server: more often would keep it from its work."""
+"""Most probes send a request to a server; a shorter interval would slow it down."""
 
 
 def wait_until(probe: Callable[[], T | None], *, timeout_s: float = PATIENCE_S, what: str = "it") -> T:
-    """Poll until the probe gives something true; say what was missing when it never does."""
+    """Poll until the probe returns a true value and return it; fail with `what` on timeout."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
-        if found := probe():
-            return found
+        if value := probe():
+            return value
         time.sleep(POLL_S)
     raise AssertionError(f"{what} did not happen within {timeout_s} s")
 
 
 class Server:
-    """`forge serve` (or another command) with a data directory and an environment of its own."""
+    """`forge serve` or another command, with its own data directory and environment."""
 
     def __init__(self, data_dir: Path, *, command: str = "serve", **environment: str) -> None:
         self.data_dir = data_dir
         self._command = command
-        usual = {"FORGE_RATE_LIMIT_PER_MINUTE": "1000000", "FORGE_AUDIT_ROOTS": "[]"}  # not this checkout
-        self._environment = {**usual, **environment}
+        defaults = {"FORGE_RATE_LIMIT_PER_MINUTE": "1000000", "FORGE_AUDIT_ROOTS": "[]"}  # not this checkout
+        self._environment = {**defaults, **environment}
         self._process: ForkedProcess | None = None
         self.log = data_dir.parent / f"{data_dir.name}.{command}.log"
 
@@ -48,7 +48,7 @@ class Server:
         arguments = [self._command, "--data-dir", str(self.data_dir), *arguments]
         self._process = start_forge(*arguments, environment=environment | self._environment, log=self.log)
         if self._command == "serve":
-            wait_until(self._is_ready, timeout_s=120, what="the server's start")
+            wait_until(self._is_ready, timeout_s=120, what="the start of the server")
 
     @property
     def process(self) -> ForkedProcess:
@@ -72,31 +72,31 @@ class Server:
         return self.log.read_text()
 
     def client(self, **headers: str) -> httpx2.Client:
-        """Calls the API as the owner."""
-        # Loading certificates takes 20 ms of processor time, and tests make thousands of clients.
+        """Return a client that is authenticated as the owner."""
+        # Loading certificates takes 20 ms of CPU time, and tests create thousands of clients.
         headers = {"Authorization": f"Bearer {self.key}", **headers}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=60, verify=False)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The `data` of a successful answer."""
+        """Send a request and return the `data` of its successful response."""
         with self.client() as client:
-            answer = client.request(method, path, json=body)
-        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
-        return answer.json()["data"]
+            response = client.request(method, path, json=body)
+        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
+        return response.json()["data"]
 
     def pages(self, path: str) -> Iterator[Any]:
-        """All of a list, page after page."""
+        """Yield all items of a paginated list."""
         page = {"limit": "200"}
         with self.client() as client:
             while True:
-                answer = client.get(path, params=page).raise_for_status().json()
-                yield from answer["data"]
-                if (cursor := answer["meta"]["next_cursor"]) is None:
+                response = client.get(path, params=page).raise_for_status().json()
+                yield from response["data"]
+                if (cursor := response["meta"]["next_cursor"]) is None:
                     return
                 page["cursor"] = cursor
 
     def kill(self) -> None:
-        """As by the kernel: no goodbye."""
+        """Kill the process with SIGKILL."""
         self.process.kill()
         self.process.wait()
 

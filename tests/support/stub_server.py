@@ -24,17 +24,17 @@ class StubServer:
 
 @contextmanager
 def open_stub_server() -> Iterator[StubServer]:
-    odd = StubServer()
+    stub = StubServer()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            odd.requests.append((self.command, self.path, dict(self.headers)))
-            self.send_response(odd.status)
-            for name, value in odd.headers.items():
+            stub.requests.append((self.command, self.path, dict(self.headers)))
+            self.send_response(stub.status)
+            for name, value in stub.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(odd.body)))
+            self.send_header("Content-Length", str(len(stub.body)))
             self.end_headers()
-            self.wfile.write(odd.body)
+            self.wfile.write(stub.body)
 
         do_POST = do_DELETE = do_PUT = do_PATCH = do_GET
 
@@ -42,11 +42,11 @@ def open_stub_server() -> Iterator[StubServer]:
             pass
 
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    odd.url = f"http://127.0.0.1:{listener.server_port}"
+    stub.url = f"http://127.0.0.1:{listener.server_port}"
     thread = threading.Thread(target=listener.serve_forever)
     thread.start()
     try:
-        yield odd
+        yield stub
     finally:
         listener.shutdown()
         thread.join()

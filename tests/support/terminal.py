@@ -25,24 +25,24 @@ FORGE = [sys.executable, "-m", "forge"]
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     code: int
     out: str
     err: str
 
     @property
     def data(self) -> Any:
-        """What `--json` printed, which has to be all that was printed."""
+        """Parse the whole output as the JSON of `--json`."""
         return json.loads(self.out)
 
 
 class Terminal:
-    """Runs commands in this process, through the same `main` as the installed command."""
+    """Run commands in this process, through the same `main` as the installed command."""
 
     def __init__(self, data_dir: Path, **environment: str) -> None:
         self.environment = {**clean_environment(), "FORGE_DATA_DIR": str(data_dir), **environment}
 
-    def __call__(self, *arguments: str, stdin: str = "") -> Said:
+    def __call__(self, *arguments: str, stdin: str = "") -> CommandResult:
         out, err = io.StringIO(), io.StringIO()
         with (
             patch.dict(os.environ, self.environment, clear=True),
@@ -52,24 +52,24 @@ class Terminal:
             contextlib.redirect_stderr(err),
         ):
             code = _exit_code()
-        return Said(code, out.getvalue(), err.getvalue())
+        return CommandResult(code, out.getvalue(), err.getvalue())
 
 
 def _exit_code() -> int:
     try:
         main()
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else 0
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else 0
     raise AssertionError("the command did not end with an exit code")
 
 
 def clean_environment() -> dict[str, str]:
-    hidden = ("FORGE_", "ANTHROPIC_", "OPENAI_", "NO_COLOR", "FORCE_COLOR", "COLUMNS")
-    return {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+    removed_prefixes = ("FORGE_", "ANTHROPIC_", "OPENAI_", "NO_COLOR", "FORCE_COLOR", "COLUMNS")
+    return {name: value for name, value in os.environ.items() if not name.startswith(removed_prefixes)}
 
 
 class Screen:
-    """A command in a terminal of its own (a pty), of which one can wait for words and into which one can type."""
+    """A command in a pseudo-terminal: wait for its output and type input."""
 
     def __init__(self, arguments: list[str], environment: Mapping[str, str]) -> None:
         self._primary, secondary = pty.openpty()
@@ -87,24 +87,24 @@ class Screen:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.text = ""
 
-    def wait_for(self, words: str, timeout_s: float = PATIENCE_S) -> None:
+    def wait_for(self, expected: str, timeout_s: float = PATIENCE_S) -> None:
         deadline = time.monotonic() + timeout_s
-        while words not in self.text:
+        while expected not in self.text:
             if not self._read(deadline):
-                raise AssertionError(f"{words!r} did not appear:\n{self.text}")
+                raise AssertionError(f"{expected!r} did not appear:\n{self.text}")
 
     def wait_for_more(self, timeout_s: float = PATIENCE_S) -> None:
-        """Whatever it is; nothing when the command has ended."""
+        """Wait for any output, or for the end of the command."""
         self._read(time.monotonic() + timeout_s)
 
     def type(self, text: str) -> None:
         os.write(self._primary, text.encode())
 
     def end(self, timeout_s: float = PATIENCE_S) -> int:
-        """Give the exit code as a shell reports it.
+        """Wait for the end of the command and return its exit code as a shell reports it.
 
-        Python ends itself with SIGINT, whatever code it was to end with, if Ctrl-C came while it evaluated a string, as the
-        decorator of a dataclass does. A shell calls that 130 too.
+        If Ctrl-C arrives while Python evaluates a string, as the dataclass decorator does, Python ends with SIGINT instead of
+        the requested code. A shell reports 130 for both.
         """
         while self._read(time.monotonic() + timeout_s):
             pass
@@ -120,11 +120,11 @@ class Screen:
     def _read(self, deadline: float) -> bool:
         ready, _, _ = select.select([self._primary], [], [], max(0.0, deadline - time.monotonic()))
         try:
-            piece = os.read(self._primary, 65536) if ready else b""
+            chunk = os.read(self._primary, 65536) if ready else b""
         except OSError:  # the other side is gone
-            piece = b""
-        self.text += self._decoder.decode(piece)
-        return bool(piece)
+            chunk = b""
+        self.text += self._decoder.decode(chunk)
+        return bool(chunk)
 
 
 def _own_terminal() -> None:

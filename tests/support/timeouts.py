@@ -1,4 +1,4 @@
 """How long tests wait for events."""
 
 PATIENCE_S = 240
-"""Long enough for a machine under heavy load, and below pytest's own limit, so that the assertion names what is missing."""
+"""Long enough for a machine under heavy load, and below pytest's timeout, so that the assertion fails with its message."""

@@ -1,4 +1,4 @@
-"""Logging set up for real in a directory of the test's own, and given back afterwards."""
+"""Configure real logging in a temporary directory, and restore it afterwards."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ Entry = dict[str, Any]
 
 @pytest.fixture
 def stderr() -> StringIO:
-    """What `logs` writes for people. (The stderr of capsys does not live from set-up to test.)"""
+    """The stream for readable log lines; the stderr of capsys does not persist from setup to test."""
     return StringIO()
 
 
@@ -30,7 +30,7 @@ def logs(tmp_path: Path, stderr: StringIO) -> Iterator[Logs]:
 
 @pytest.fixture
 def read_entries(tmp_path: Path) -> Callable[..., list[Entry]]:
-    """Reads a log file of this test."""
+    """Read a log file of this test."""
 
     def read(name: str = "forge.log") -> list[Entry]:
         lines = (tmp_path / "logs" / name).read_text().split("\n")
@@ -41,7 +41,7 @@ def read_entries(tmp_path: Path) -> Callable[..., list[Entry]]:
 
 @pytest.fixture
 def entries(logs: Logs, read_entries: Callable[..., list[Entry]]) -> Callable[[], list[Entry]]:
-    """Stops logging and reads what was written."""
+    """Stop logging and read the entries."""
 
     def read() -> list[Entry]:
         logs.close()

@@ -1,4 +1,4 @@
-"""The real uvicorn and the real DBOS log through us, once each, whatever they set up on their own."""
+"""uvicorn and DBOS log once through Forge's handlers, whatever they configure themselves."""
 
 import asyncio
 import logging

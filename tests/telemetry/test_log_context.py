@@ -1,4 +1,4 @@
-"""What is bound goes with the work, not with the thread."""
+"""Log bindings belong to a context, not to a thread."""
 
 import asyncio
 import logging

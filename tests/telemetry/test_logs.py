@@ -1,4 +1,4 @@
-"""Logs through Python's logging, read back from the file and from stderr."""
+"""Logs written to the file and to stderr."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ KEY = "sk-ant-api03-" + "a1B2" * 10
 
 
 def write(message: str, *args: object, level: int = logging.INFO, **extra: object) -> None:
-    """A record of a fixed time, so that the whole of it can be compared."""
+    """Log a record with a fixed time, so that it can be compared as a whole."""
     record = log.makeRecord(log.name, level, __file__, 1, message, args, None, extra=extra or None)
     record.created = 1_790_000_000.1234
     log.handle(record)
@@ -239,7 +239,7 @@ def test_close_restores_logging(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 class SlowOutput(logging.Handler):
-    """Takes nothing until it is released."""
+    """A handler that blocks until it is released."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Metrics as a Prometheus server would read them."""
+"""Metrics in the format that Prometheus reads."""
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -12,7 +12,7 @@ def metrics() -> Metrics:
 
 
 def read(metrics: Metrics, *names: str) -> dict[str, float]:
-    """The samples as text, such as `forge_gates_open` or `forge_runs_started_total{kind=build}`."""
+    """Return samples by name with labels, such as `forge_runs_started_total{kind=build}`."""
     families = text_string_to_metric_families(metrics.render()[0].decode())
     samples = [sample for family in families for sample in family.samples]
     return {

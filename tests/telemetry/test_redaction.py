@@ -1,4 +1,4 @@
-"""Nothing that looks like a secret gets through, whatever stands around it; ordinary text does."""
+"""Secrets are masked in any context, and ordinary text is unchanged."""
 
 import string
 
@@ -16,7 +16,7 @@ TYPEABLE = "".join(sorted(set(string.printable) - set(string.whitespace)))
 def secret(
     before: str, alphabet: str, after: str = "", *, least: int = 20
 ) -> st.SearchStrategy[tuple[str, str]]:
-    """The secret itself, and the shape it comes in."""
+    """A secret and the text that contains it."""
     hidden = st.text(alphabet, min_size=least, max_size=90)
     return hidden.map(lambda text: (text, before + text + after))
 

@@ -1,4 +1,4 @@
-"""Logs, metrics and traces, opened and closed together."""
+"""Logs, metrics and traces are opened and closed together."""
 
 import logging
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Traces as a collector receives them: OTLP over HTTP, on loopback."""
+"""Traces received by a collector over OTLP/HTTP on localhost."""
 
 import asyncio
 import socket
@@ -20,11 +20,11 @@ from forge.telemetry.otlp import OtlpTracing
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 KEY = "ghp_" + "a1B2" * 9
 HELD_UP_S = 8
-"""Less than one request to a collector that does not answer takes by itself (10 s), however busy the machine is."""
+"""Less than the timeout of one request to an unresponsive collector (10 s)."""
 
 
 class Collector(ThreadingHTTPServer):
-    """Accepts everything it is sent and keeps it."""
+    """Accept and store all spans."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Accept)
@@ -191,7 +191,7 @@ def measure_spans_and_close(endpoint: str) -> tuple[float, float]:
 
 def test_unreachable_collector_neither_raises_nor_blocks(caplog: pytest.LogCaptureFixture):
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens: a connection is refused
+        taken.bind(("127.0.0.1", 0))  # bound, but not listening
         spans_s, close_s = measure_spans_and_close(f"http://127.0.0.1:{taken.getsockname()[1]}")
     assert (spans_s < HELD_UP_S, close_s < HELD_UP_S) == (True, True)
     assert "the last traces were not delivered" in caplog.text

@@ -1,4 +1,4 @@
-"""A terminal beside the server of the file, and one beside nothing."""
+"""Terminals with and without a local server, and a stub server."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,17 +11,17 @@ from tests.support.terminal import Terminal
 
 @pytest.fixture
 def forge(server: Server) -> Terminal:
-    """On the machine of the server, as its user."""
+    """A terminal on the machine of the server."""
     return Terminal(server.data_dir)
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Terminal:
-    """On a machine where no Forge runs."""
+def remote(tmp_path: Path) -> Terminal:
+    """A terminal on a machine without a server."""
     return Terminal(tmp_path / "elsewhere")
 
 
 @pytest.fixture
-def odd_server() -> Iterator[StubServer]:
-    with open_stub_server() as odd:
-        yield odd
+def stub_server() -> Iterator[StubServer]:
+    with open_stub_server() as server:
+        yield server

@@ -20,8 +20,8 @@ PAGE = (Path(__file__).parents[2] / "docs/reference/cli.md").read_text()
 
 def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
     context = click.Context(group)
-    if unnamed := getattr(group, "unnamed", None):
-        yield name, unnamed
+    if default := getattr(group, "default_command", None):
+        yield name, default
     for below in group.list_commands(context):
         command = group.get_command(context, below)
         assert command is not None

@@ -18,69 +18,69 @@ def client(server: Server) -> Iterator[Client]:
         yield client
 
 
-def start(server: Server, **given: Any) -> str:
-    return server.call("POST", "/api/v1/runs", {"kind": "self_test", "input": {"step_ms": 0, **given}})["id"]
+def start(server: Server, **run_input: Any) -> str:
+    return server.call("POST", "/api/v1/runs", {"kind": "self_test", "input": {"step_ms": 0, **run_input}})[
+        "id"
+    ]
 
 
-def until(events: Iterator[Event], type: str) -> list[Event]:
-    seen: list[Event] = []
+def read_until(events: Iterator[Event], type: str) -> list[Event]:
+    received: list[Event] = []
     for event in events:
-        seen.append(event)
+        received.append(event)
         if event.type == type:
             break
-    return seen
+    return received
 
 
-def test_a_stream_comes_from_its_first_event_without_a_gap(server: Server, client: Client):
+def test_stream_is_followed_from_its_first_event_without_gaps(server: Server, client: Client):
     run_id = start(server)
     with closing(client.follow(f"run:{run_id}", Event)) as events:
-        seen = until(events, "run.completed")
-    assert [event.seq for event in seen] == list(range(1, len(seen) + 1))
+        received = read_until(events, "run.completed")
+    assert [event.seq for event in received] == list(range(1, len(received) + 1))
     stored = client.get("/events", list[Event], {"stream": f"run:{run_id}"})
-    assert seen == stored
+    assert received == stored
 
 
-def test_following_goes_on_where_it_was_after_the_server_was_started_again(
-    start_server: Callable[..., Server], tmp_path: Path
-):
+def test_follower_continues_after_a_server_restart(start_server: Callable[..., Server], tmp_path: Path):
     server = start_server()
     run_id = start(server, ask=True)
-    lost: list[ForgeError] = []
+    errors: list[ForgeError] = []
     with (
         connect(ClientSettings(data_dir=server.data_dir)) as client,
-        closing(client.follow(f"run:{run_id}", Event, on_lost=lost.append)) as events,
+        closing(client.follow(f"run:{run_id}", Event, on_lost=errors.append)) as events,
     ):
-        seen = until(events, "run.waiting")
-        while seen[-1].data != {"reason": "gate", "until": seen[-1].data.get("until")}:
-            seen += until(events, "run.waiting")
+        received = read_until(events, "run.waiting")
+        while received[-1].data != {"reason": "gate", "until": received[-1].data.get("until")}:
+            received += read_until(events, "run.waiting")
         old_key = server.key
         server.kill()
         server.start()
         assert server.key != old_key
         (gate,) = server.call("GET", "/api/v1/gates?status=open")
-        answer = {"option": "yes", "shown_hash": gate["shown_hash"]}
-        server.call("POST", f"/api/v1/gates/{gate['id']}/answer", answer)
-        seen += until(events, "run.completed")
-    assert lost
-    assert [event.seq for event in seen] == list(range(1, len(seen) + 1))
+        body = {"option": "yes", "shown_hash": gate["shown_hash"]}
+        server.call("POST", f"/api/v1/gates/{gate['id']}/answer", body)
+        received += read_until(events, "run.completed")
+    assert errors
+    assert [event.seq for event in received] == list(range(1, len(received) + 1))
 
 
-def test_a_stream_that_is_not_there_is_not_found(client: Client):
+def test_missing_stream_is_not_found(client: Client):
     with pytest.raises(NotFound):
         next(client.follow("run:nope", Event))
 
 
-def test_a_wrong_key_is_not_tried_again(server: Server):
+def test_wrong_key_is_not_retried(server: Server):
     with connect_to(server.url, "forge_wrong") as client, pytest.raises(Unauthenticated):
         next(client.follow("run:nope", Event))
 
 
-def test_a_server_that_never_was_there_is_not_waited_for():
+def test_unreachable_server_is_unavailable_immediately():
     with connect_to("http://127.0.0.1:1", "k") as client, pytest.raises(Unavailable):
         next(client.follow("run:nope", Event))
 
 
-def test_patience_has_an_end_when_nothing_comes(server: Server, client: Client):
+def test_follower_times_out_without_events(server: Server, client: Client):
     run_id = start(server, ask=True)
     with pytest.raises(Unavailable, match="in time"):
         list(client.follow(f"run:{run_id}", Event, within_s=1.5))

@@ -3,27 +3,27 @@ import pytest
 from forge.terminal.output import console, dot, key_values, table, words
 
 
-def test_a_status_is_never_colour_alone():
+def test_status_has_a_text():
     assert dot("running").plain == "● running"
 
 
-def test_an_unknown_status_is_shown_all_the_same():
+def test_unknown_status_is_shown():
     assert dot("from the future").plain == "● from the future"
 
 
-def test_text_is_no_markup(capsys: pytest.CaptureFixture[str]):
+def test_text_is_not_interpreted_as_markup(capsys: pytest.CaptureFixture[str]):
     console().print(words("[red]not red[/red] :smile:"))
     assert capsys.readouterr().out == "[red]not red[/red] :smile:\n"
 
 
-def test_nothing_is_cut_off_in_a_pipe(capsys: pytest.CaptureFixture[str]):
+def test_piped_table_is_not_truncated(capsys: pytest.CaptureFixture[str]):
     rows = table("ID", "TITLE", wrapped={"TITLE"})
     rows.add_row("1", "long " * 100)
     console().print(rows)
     assert "long " * 99 in capsys.readouterr().out
 
 
-def test_an_id_is_whole_however_narrow_the_screen(capsys: pytest.CaptureFixture[str]):
+def test_id_is_not_truncated_on_a_narrow_screen(capsys: pytest.CaptureFixture[str]):
     rows = table("ID", "TITLE", wrapped={"TITLE"})
     rows.add_row("01a1dd9e-e17e-75f3-b0a6-6a948f274981", "a title that has to give way")
     narrow = console()
@@ -32,6 +32,6 @@ def test_an_id_is_whole_however_narrow_the_screen(capsys: pytest.CaptureFixture[
     assert "01a1dd9e-e17e-75f3-b0a6-6a948f274981" in capsys.readouterr().out
 
 
-def test_what_is_not_known_is_left_out(capsys: pytest.CaptureFixture[str]):
+def test_missing_values_are_omitted(capsys: pytest.CaptureFixture[str]):
     console().print(key_values([("known", "yes"), ("unknown", None)]))
     assert capsys.readouterr().out.split() == ["known", "yes"]

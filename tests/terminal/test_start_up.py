@@ -1,4 +1,4 @@
-"""Somebody waits: what help and completion cost."""
+"""Start-up time of help and completion."""
 
 import resource
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import pytest
 from tests.support.terminal import FORGE, clean_environment
 
-HEAVY = {
+SLOW_PACKAGES = {
     "rich",
     "httpx2",
     "pydantic",
@@ -18,43 +18,43 @@ HEAVY = {
     "dbos",
     "asyncio",
 }
-HELP_WITHIN_S = 0.6
+MAX_HELP_S = 0.6
 
 
-def imported(*arguments: str, **environment: str) -> set[str]:
-    """The top-level packages a command imports, as Python itself reports them."""
-    done = subprocess.run(
+def imported_packages(*arguments: str, **environment: str) -> set[str]:
+    """Return the top-level packages that a command imports, from `-X importtime`."""
+    result = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "forge", *arguments],
         env=clean_environment() | environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in result.stderr.splitlines()}
 
 
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["--version"], ["version"], ["serve", "--help"], ["status", "--help"]]
 )
-def test_saying_what_there_is_needs_click_alone(arguments: list[str]):
-    assert imported(*arguments) & HEAVY == set()
+def test_help_imports_no_slow_packages(arguments: list[str]):
+    assert imported_packages(*arguments) & SLOW_PACKAGES == set()
 
 
-def test_completing_a_command_needs_click_alone():
+def test_completion_imports_no_slow_packages():
     asked = {"_FORGE_COMPLETE": "bash_complete", "COMP_WORDS": "forge ", "COMP_CWORD": "1"}
-    assert imported(**asked) & HEAVY == set()
+    assert imported_packages(**asked) & SLOW_PACKAGES == set()
 
 
-def test_help_is_there_at_once():
+def test_help_is_fast():
     took: list[float] = []
     for _ in range(7):
-        before = used_by_commands_s()
+        before = child_cpu_seconds()
         subprocess.run([*FORGE, "--help"], env=clean_environment(), stdout=subprocess.DEVNULL, check=True)
-        took.append(used_by_commands_s() - before)
-    assert min(took) < HELP_WITHIN_S
+        took.append(child_cpu_seconds() - before)
+    assert min(took) < MAX_HELP_S
 
 
-def used_by_commands_s() -> float:
-    """Time of the processor, not of the clock: what else the machine does does not count."""
+def child_cpu_seconds() -> float:
+    """Return the CPU time of child processes, which does not depend on the load of the machine."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

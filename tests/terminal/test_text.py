@@ -18,7 +18,7 @@ NOON = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
         (-90, "in 1 min"),
     ],
 )
-def test_a_moment_is_said_relative_to_now(seconds: int, words: str):
+def test_time_is_formatted_relative_to_now(seconds: int, words: str):
     assert ago(NOON - timedelta(seconds=seconds), NOON) == words
 
 
@@ -34,7 +34,7 @@ def test_a_moment_is_said_relative_to_now(seconds: int, words: str):
         (5 * 86400 + 3 * 3600, "5 d 3 h"),
     ],
 )
-def test_a_duration_is_said_in_the_two_units_that_matter(seconds: float, words: str):
+def test_duration_is_formatted_in_two_units(seconds: float, words: str):
     assert duration(timedelta(seconds=seconds)) == words
 
 
@@ -48,16 +48,16 @@ def test_a_duration_is_said_in_the_two_units_that_matter(seconds: float, words: 
         (5 * 10**15, "5000.0 TB"),
     ],
 )
-def test_a_size_is_said_in_decimal_units(count: int, words: str):
+def test_size_is_formatted_in_decimal_units(count: int, words: str):
     assert size(count) == words
 
 
 @pytest.mark.parametrize(
     "hostile", ["\x1b]0;owned\x07", "\x1b[2J", "\x9b31m", "a\rb", "\u202egnp.exe", "\x7f", "\x00"]
 )
-def test_text_of_others_cannot_steer_the_terminal(hostile: str):
+def test_control_characters_are_removed(hostile: str):
     assert not any(character in clean(hostile) for character in "\x1b\x07\x9b\r\u202e\x7f\x00")
 
 
-def test_lines_and_letters_stay_as_they_are():
+def test_line_breaks_and_letters_are_kept():
     assert clean("Grüße\n\t✓ 日本\r\nend") == "Grüße\n\t✓ 日本\nend"

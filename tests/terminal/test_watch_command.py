@@ -18,50 +18,50 @@ def open_gate(server: Server, run_id: str) -> dict[str, str]:
     return gate
 
 
-def test_a_run_that_completes_ends_well(forge: Terminal):
-    said = forge("runs", "start", "self_test", "--watch")
-    assert said.code == 0
-    lines = said.out.splitlines()
+def test_watching_a_completed_run_exits_with_0(forge: Terminal):
+    result = forge("runs", "start", "self_test", "--watch")
+    assert result.code == 0
+    lines = result.out.splitlines()
     assert lines[0].endswith("run.created")
     assert "run.completed" in lines[-1]
     assert any("5 flaky, error after" in line for line in lines)
     assert any("5 flaky, attempt 2" in line for line in lines)
 
 
-def test_a_run_that_does_not_complete_ends_with_1(forge: Terminal, server: Server):
+def test_watching_a_failed_run_exits_with_1(forge: Terminal, server: Server):
     run_id = start(server, ask=True)
     server.call("POST", f"/api/v1/runs/{run_id}/cancel")
     assert forge("runs", "watch", run_id).code == 1
 
 
-def test_events_are_printed_as_lines_of_json(forge: Terminal, server: Server):
+def test_events_are_printed_as_json_lines(forge: Terminal, server: Server):
     run_id = start(server)
-    said = forge("runs", "watch", run_id, "--json")
-    events = [json.loads(line) for line in said.out.splitlines()]
+    result = forge("runs", "watch", run_id, "--json")
+    events = [json.loads(line) for line in result.out.splitlines()]
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert events == server.call("GET", f"/api/v1/events?stream=run:{run_id}")
 
 
-def test_a_question_is_printed_with_the_way_to_answer_it(forge: Terminal, server: Server):
+def test_gate_is_printed_with_the_command_to_answer_it(forge: Terminal, server: Server):
     run_id = start(server, ask=True)
     gate = open_gate(server, run_id)
     server.call("POST", f"/api/v1/runs/{run_id}/cancel")
-    said = forge("runs", "watch", run_id)
-    assert f"forge gates answer {gate['id']} OPTION" in said.out
+    result = forge("runs", "watch", run_id)
+    assert f"forge gates answer {gate['id']} OPTION" in result.out
 
 
 @pytest.fixture
-def watching(server: Server):
-    """A terminal that watches a run which waits for an answer."""
+def open_watch(server: Server):
+    """A terminal that watches a run with an open gate."""
     run_id = start(server, ask=True, step_ms=50)
     with open_screen(server.data_dir, "runs", "watch", run_id) as screen:
-        screen.wait_for("waits for a gate")
+        screen.wait_for("waiting for a gate")
         screen.wait_for("forge gates answer")
         yield run_id, screen
 
 
-def test_the_screen_shows_what_happens_and_ends_with_the_run(watching: tuple[str, Screen], server: Server):
-    run_id, screen = watching
+def test_screen_shows_progress_until_the_run_ends(open_watch: tuple[str, Screen], server: Server):
+    run_id, screen = open_watch
     gate = open_gate(server, run_id)
     answer = {"option": "yes", "shown_hash": gate["shown_hash"]}
     server.call("POST", f"/api/v1/gates/{gate['id']}/answer", answer)
@@ -70,26 +70,26 @@ def test_the_screen_shows_what_happens_and_ends_with_the_run(watching: tuple[str
     assert "clean up" in screen.text
 
 
-def test_ctrl_c_stops_watching_and_not_the_run(watching: tuple[str, Screen], server: Server):
-    run_id, screen = watching
+def test_ctrl_c_stops_watching_but_not_the_run(open_watch: tuple[str, Screen], server: Server):
+    run_id, screen = open_watch
     screen.type("\x03")
     assert screen.end() == 128 + signal.SIGINT
     assert f"forge runs watch {run_id}" in screen.text
     assert server.call("GET", f"/api/v1/runs/{run_id}")["run"]["status"] == "waiting"
 
 
-def test_a_cancelled_run_waits_for_nobody(watching: tuple[str, Screen], server: Server):
-    run_id, screen = watching
+def test_cancelled_run_shows_no_gate(open_watch: tuple[str, Screen], server: Server):
+    run_id, screen = open_watch
     server.call("POST", f"/api/v1/runs/{run_id}/cancel")
     assert screen.end() == 1
     assert "forge gates answer" not in screen.text.rpartition("● cancelled")[2]
 
 
-def test_no_colour_means_no_colour(server: Server):
+def test_no_color_disables_colour(server: Server):
     with open_screen(server.data_dir, "status", NO_COLOR="1") as screen:
         assert screen.end() == 0
         assert "\x1b[3" not in screen.text
 
 
-def test_a_pipe_gets_no_colour_either(forge: Terminal, tmp_path: Path):
+def test_piped_output_has_no_colour(forge: Terminal, tmp_path: Path):
     assert "\x1b" not in forge("status").out

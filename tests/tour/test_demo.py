@@ -1,4 +1,4 @@
-"""`forge demo` as a person sees it: the whole walk once, and the ways it can end early."""
+"""`forge demo` in a terminal: a complete demo, and its early ends."""
 
 import os
 import re
@@ -20,27 +20,27 @@ from forge.tour.demo_directory import MARK
 
 CTRL_C = "\x03"
 WALK_S = 400
-"""On a machine that does ten other things."""
+"""Long enough for a busy machine."""
 
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """Where temporary folders are made; a path short enough for the sockets in it."""
+    """A directory for temporary folders, with a path short enough for Unix sockets."""
     made = Path(tempfile.mkdtemp(prefix="tour-"))
     yield made
-    for pid in processes_of(made):  # of a test that failed
+    for pid in processes_of(made):  # left by a failed test
         os.kill(pid, signal.SIGKILL)
     shutil.rmtree(made)
 
 
 def processes_of(place: Path) -> dict[int, str]:
-    """Those whose command line or working directory is there."""
+    """Return processes whose command line or working directory is in the folder."""
     found: dict[int, str] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             where = str((process / "cwd").readlink())
-        except OSError:  # gone meanwhile, or not ours
+        except OSError:  # ended meanwhile, or of another user
             continue
         if str(place) in f"{command} {where}":
             found[int(process.name)] = command
@@ -48,7 +48,7 @@ def processes_of(place: Path) -> dict[int, str]:
 
 
 def leaves_nothing(place: Path) -> None:
-    """No process, no temporary folder, nothing in the data directory of one's own."""
+    """Assert that no process, temporary folder or user data is left."""
     ends(place)
     assert list(place.glob("forge-demo-*")) == []
     assert not (place / "own").exists()
@@ -63,7 +63,7 @@ def opened(text: str) -> list[str]:
 
 
 def look_at(links: list[str]) -> None:
-    """Each page is there, and the link lets somebody in once."""
+    """Check that each page responds and that the login link works once."""
     sign_in = next(link for link in links if "/login" in link)
     base = sign_in.partition("/login")[0]
     token = re.split(r"[#=]", sign_in)[-1]
@@ -78,7 +78,7 @@ def look_at(links: list[str]) -> None:
 
 
 def test_whole_demo(place: Path):
-    """With a Forge of one's own, and a key in the environment, neither of which it touches."""
+    """The demo does not use the user's own Forge or the key in the environment."""
     own = place / "own"
     others = {"FORGE_URL": "http://127.0.0.1:9", "ANTHROPIC_API_KEY": "sk-ant-never", "TMPDIR": str(place)}
     with open_screen(own, "demo", **others) as screen:

@@ -1,6 +1,7 @@
-"""What the demo quotes while it comes in pieces."""
+"""The demo quotes streamed text with a margin."""
 
 import io
+from itertools import accumulate
 
 import pytest
 from rich.console import Console
@@ -19,7 +20,7 @@ from forge.tour.demo_context import Quote
 def test_quote_has_a_margin_and_no_trailing_newline(pieces: list[str], whole: str):
     out = io.StringIO()
     quote = Quote(Console(file=out, width=200))
-    for piece in pieces:
-        quote.add(piece)
-    quote.complete(whole)
+    for text in accumulate(pieces):
+        quote.write(text)
+    quote.write(whole)
     assert out.getvalue() == "   │ Hello.\n   │ \n   │ You said: hi."

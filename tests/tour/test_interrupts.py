@@ -1,4 +1,4 @@
-"""Ctrl-C is raised where the walk stands, but not in the middle of what must be finished."""
+"""Ctrl-C is raised immediately, except in sections that must finish."""
 
 import os
 import signal
@@ -22,14 +22,14 @@ def test_held_signal_is_raised_afterwards():
     assert finished
 
 
-def test_second_signal_sets_hurries():
+def test_second_signal_is_reported_as_repeated():
     interrupts = Interrupts()
     with interrupts.caught():
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
-        assert not interrupts.hurries
+        assert not interrupts.is_repeated
         os.kill(os.getpid(), signal.SIGINT)
-        assert interrupts.hurries
+        assert interrupts.is_repeated
 
 
 def test_signal_handlers_are_restored():

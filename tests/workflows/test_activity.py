@@ -7,7 +7,7 @@ from forge.workflows.engine.activity import working_time_s
 from forge.workflows.engine.step_store import StepRow
 from forge.workflows.models import Attempt, StepStatus, StepSummary
 
-BEGAN = datetime(2026, 11, 1, 12, tzinfo=UTC)
+START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 HOUR_MS = 3_600_000
 
 
@@ -19,7 +19,7 @@ def row(*attempts: Attempt, kind: StepType = StepType.AGENT, is_kept: bool = Fal
 
 
 def attempt(after_s: float, lasted_ms: int | None, waited_ms: int = 0) -> Attempt:
-    at = BEGAN + timedelta(seconds=after_s)
+    at = START + timedelta(seconds=after_s)
     return Attempt(number=1, started_at=at, duration_ms=lasted_ms, waited_ms=waited_ms)
 
 
@@ -36,5 +36,5 @@ def test_parallel_steps_are_counted_once():
 
 
 def test_passive_and_reused_steps_are_not_working_time():
-    waited = row(attempt(0, 5_000), kind=StepType.WAIT)
-    assert working_time_s([waited, row(attempt(0, 5_000), is_kept=True)]) == 0.0
+    waiting = row(attempt(0, 5_000), kind=StepType.WAIT)
+    assert working_time_s([waiting, row(attempt(0, 5_000), is_kept=True)]) == 0.0

@@ -14,13 +14,13 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def bench(live_forge: Live) -> WorkflowClient:
+def workflows(live_forge: Live) -> WorkflowClient:
     return WorkflowClient(live_forge)
 
 
-async def test_step_starts_when_its_dependencies_are_settled(bench: WorkflowClient):
+async def test_step_starts_when_its_dependencies_are_settled(workflows: WorkflowClient):
     """It does not wait for unrelated slower steps."""
-    run = await bench.run(
+    run = await workflows.run(
         "race",
         [
             step("slow", "wait", seconds=1.0),
@@ -33,7 +33,7 @@ async def test_step_starts_when_its_dependencies_are_settled(bench: WorkflowClie
     assert steps["after_quick"]["finished_at"] < steps["slow"]["finished_at"] <= steps["both"]["started_at"]
 
 
-async def test_conditional_runs_chosen_branch_and_join(bench: WorkflowClient):
+async def test_conditional_runs_chosen_branch_and_join(workflows: WorkflowClient):
     steps = [
         step("check", "conditional", condition="inputs.n > 10", then_steps=["big"], else_steps=["small"]),
         step("big", "wait", seconds=0),
@@ -41,7 +41,7 @@ async def test_conditional_runs_chosen_branch_and_join(bench: WorkflowClient):
         step("after_small", "wait", "small", seconds=0),
         step("join", "wait", ["big", "after_small"], seconds=0),
     ]
-    run = await bench.run("branch", steps, {"n": 11}, inputs={"n": {}})
+    run = await workflows.run("branch", steps, {"n": 11}, inputs={"n": {}})
     assert statuses(run) == {
         "check": "completed",
         "big": "completed",
@@ -49,15 +49,15 @@ async def test_conditional_runs_chosen_branch_and_join(bench: WorkflowClient):
         "after_small": "skipped",
         "join": "completed",
     }
-    assert (await bench.outputs(run))["check"] == {
+    assert (await workflows.outputs(run))["check"] == {
         "type": "branch",
         "condition_met": True,
         "selected_steps": ["big"],
     }
 
 
-async def test_false_condition_skips_step_and_sole_dependents(bench: WorkflowClient):
-    run = await bench.run(
+async def test_false_condition_skips_step_and_sole_dependents(workflows: WorkflowClient):
+    run = await workflows.run(
         "conditions",
         [
             step("a", "wait", seconds=0, condition="trigger.go"),
@@ -70,8 +70,8 @@ async def test_false_condition_skips_step_and_sole_dependents(bench: WorkflowCli
     assert statuses(run) == {"a": "skipped", "b": "skipped", "c": "completed", "d": "completed"}
 
 
-async def test_loop_over_items_has_scope_per_item(bench: WorkflowClient):
-    run = await bench.run(
+async def test_loop_over_items_has_scope_per_item(workflows: WorkflowClient):
+    run = await workflows.run(
         "each",
         [
             step("each", "loop", items="{{ inputs.words }}", body_steps=["shout", "count"], parallel=2),
@@ -97,26 +97,26 @@ async def test_loop_over_items_has_scope_per_item(bench: WorkflowClient):
         inputs={"words": {"type": "array"}},
     )
     assert run["status"] == "completed", run["error"]
-    outputs = await bench.outputs(run)
+    outputs = await workflows.outputs(run)
     assert outputs["each"] == {"type": "loop", "iterations": 3, "completed": True}
     assert outputs["each[1]/count"]["output"] == {"i": 1, "w": "b!"}
     assert outputs["after"]["output"] == {"all": ["a!", "b!", "c!"], "last": "c!", "second": 1}
 
 
-async def test_while_loop_ends_by_condition_or_maximum(bench: WorkflowClient):
+async def test_while_loop_ends_by_condition_or_maximum(workflows: WorkflowClient):
     body = code("inc", "return input.i + 1;", input={"i": "{{ loop.index }}"})
-    run = await bench.run(
+    run = await workflows.run(
         "until", [step("again", "loop", condition="loop.index < 3", body_steps=["inc"]), body]
     )
-    assert (await bench.outputs(run))["again"] == {"type": "loop", "iterations": 3, "completed": True}
-    run = await bench.run(
+    assert (await workflows.outputs(run))["again"] == {"type": "loop", "iterations": 3, "completed": True}
+    run = await workflows.run(
         "capped", [step("again", "loop", condition="true", max_iterations=5, body_steps=["inc"]), body]
     )
-    assert (await bench.outputs(run))["again"] == {"type": "loop", "iterations": 5, "completed": False}
+    assert (await workflows.outputs(run))["again"] == {"type": "loop", "iterations": 5, "completed": False}
 
 
-async def test_failure_cancels_other_steps_and_runs_finally(bench: WorkflowClient):
-    run = await bench.run(
+async def test_failure_cancels_other_steps_and_runs_finally(workflows: WorkflowClient):
+    run = await workflows.run(
         "fails",
         [
             step("slow", "wait", seconds=60),
@@ -129,70 +129,76 @@ async def test_failure_cancels_other_steps_and_runs_finally(bench: WorkflowClien
     )
     assert (run["status"], run["error"]["code"]) == ("failed", "code_raised")
     assert statuses(run) == {"bad": "failed", "slow": "cancelled", "clean": "completed"}
-    assert (await bench.outputs(run))["clean"]["output"] == {"how": "failed: code_raised"}
+    assert (await workflows.outputs(run))["clean"]["output"] == {"how": "failed: code_raised"}
 
 
-ERRAND = step("call", "sub_workflow", workflow_name="inner", input={})
-VALUE_WEIGHT = step("each", "loop", items=[1], body_steps=["call"], timeout_secs=3, on_error="continue")
+CALL_STEP = step("call", "sub_workflow", workflow_name="inner", input={})
+LOOP_OVER_CALL = step("each", "loop", items=[1], body_steps=["call"], timeout_secs=3, on_error="continue")
 
 
 @pytest.mark.parametrize(
     ("steps", "more"),
     [
-        ([ERRAND, code("spin", "while (true) {}", timeout_secs=3)], {}),
-        ([ERRAND, code("spin", "while (true) {}")], {"timeout_secs": 3}),
-        ([VALUE_WEIGHT, ERRAND], {}),
+        ([CALL_STEP, code("spin", "while (true) {}", timeout_secs=3)], {}),
+        ([CALL_STEP, code("spin", "while (true) {}")], {"timeout_secs": 3}),
+        ([LOOP_OVER_CALL, CALL_STEP], {}),
     ],
-    ids=["its neighbour failed", "the time of the run was up", "the time of its loop was up"],
+    ids=["parallel step failed", "run timed out", "loop timed out"],
 )
 async def test_interrupted_step_cancels_its_run(
-    bench: WorkflowClient, steps: list[dict[str, Any]], more: dict[str, Any]
+    workflows: WorkflowClient, steps: list[dict[str, Any]], more: dict[str, Any]
 ):
-    """The child is cancelled at once, not when the run itself ends."""
-    await bench.create("inner", [step("w", "wait", seconds=3600)])
-    asks = step("ok", "approval", prompt="?")
-    await bench.create("outer", [*steps, asks], **{"finally": ["ok"]}, **more)
-    run_id = await bench.trigger("outer")
+    """The child is cancelled immediately, not when the run itself ends."""
+    await workflows.create("inner", [step("w", "wait", seconds=3600)])
+    approval = step("ok", "approval", prompt="?")
+    await workflows.create("outer", [*steps, approval], **{"finally": ["ok"]}, **more)
+    run_id = await workflows.trigger("outer")
     async with asyncio.timeout(PATIENCE_S):
-        while not (run := await bench.ask("GET", f"/workflow-runs/{run_id}"))["gates"]:
+        while not (run := await workflows.request("GET", f"/workflow-runs/{run_id}"))["gates"]:
             await asyncio.sleep(0.02)
     (child,) = run["children"]
-    assert (await bench.until(child))["status"] == "cancelled"
+    assert (await workflows.until(child))["status"] == "cancelled"
 
 
-async def test_finally_can_use_failed_step(bench: WorkflowClient):
-    told = {"how": "{{ steps.bad.status }}: {{ steps.bad.error.code }}", "loop": "{{ steps.each.status }}"}
-    run = await bench.run(
+async def test_finally_can_use_failed_step(workflows: WorkflowClient):
+    input_template = {
+        "how": "{{ steps.bad.status }}: {{ steps.bad.error.code }}",
+        "loop": "{{ steps.each.status }}",
+    }
+    run = await workflows.run(
         "fails",
         [
             code("bad", "throw new Error('no');", on_error="continue"),
             step("each", "loop", "bad", items=[1], body_steps=["worse"]),
             code("worse", "throw new Error('no');"),
-            code("tell", "return input;", input=told),
+            code("report", "return input;", input=input_template),
         ],
         None,
-        **{"finally": ["tell"]},
+        **{"finally": ["report"]},
     )
-    assert statuses(run)["tell"] == "completed"
-    assert (await bench.outputs(run))["tell"]["output"] == {"how": "failed: code_raised", "loop": "failed"}
+    assert statuses(run)["report"] == "completed"
+    assert (await workflows.outputs(run))["report"]["output"] == {
+        "how": "failed: code_raised",
+        "loop": "failed",
+    }
 
 
-async def test_run_with_too_many_steps_stops(bench: WorkflowClient, monkeypatch: pytest.MonkeyPatch):
+async def test_run_with_too_many_steps_stops(workflows: WorkflowClient, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(execution_context, "MAX_STEP_RUNS", 2)
-    run = await bench.run("wide", [step(f"w{i}", "wait", seconds=60) for i in range(3)])
+    run = await workflows.run("wide", [step(f"w{i}", "wait", seconds=60) for i in range(3)])
     assert (run["status"], run["error"]["code"]) == ("failed", "too_many_steps")
     assert [task for task in asyncio.all_tasks() if "Stepping.run" in repr(task.get_coro())] == []
 
 
-async def test_on_error_continue_and_goto(bench: WorkflowClient):
-    run = await bench.run(
+async def test_on_error_continue_and_goto(workflows: WorkflowClient):
+    run = await workflows.run(
         "errors",
         [
             code("a", "throw new Error('no');", on_error="continue"),
             code("b", "return input;", "a", input={"why": "{{ steps.a.error.code }}"}),
-            code("c", "throw new Error('no');", on_error={"goto": "mend"}),
+            code("c", "throw new Error('no');", on_error={"goto": "repair"}),
             step("d", "wait", "c", seconds=0),
-            code("mend", "return 'mended';"),
+            code("repair", "return 'repaired';"),
         ],
     )
     assert run["status"] == "completed", run["error"]
@@ -201,28 +207,28 @@ async def test_on_error_continue_and_goto(bench: WorkflowClient):
         "b": "completed",
         "c": "failed",
         "d": "skipped",
-        "mend": "completed",
+        "repair": "completed",
     }
-    assert (await bench.outputs(run))["b"]["output"] == {"why": "code_raised"}
+    assert (await workflows.outputs(run))["b"]["output"] == {"why": "code_raised"}
 
 
-async def test_unused_error_handler_is_skipped(bench: WorkflowClient):
-    run = await bench.run(
-        "fine", [step("c", "wait", seconds=0, on_error={"goto": "mend"}), step("mend", "wait", seconds=0)]
+async def test_unused_error_handler_is_skipped(workflows: WorkflowClient):
+    run = await workflows.run(
+        "fine", [step("c", "wait", seconds=0, on_error={"goto": "repair"}), step("repair", "wait", seconds=0)]
     )
-    assert statuses(run) == {"c": "completed", "mend": "skipped"}
+    assert statuses(run) == {"c": "completed", "repair": "skipped"}
 
 
-async def test_unresolved_reference_fails_step(bench: WorkflowClient):
-    run = await bench.run("typo", [code("a", "return 1;", input={"x": "{{ trigger.nope.deep }}"})])
+async def test_unresolved_reference_fails_step(workflows: WorkflowClient):
+    run = await workflows.run("typo", [code("a", "return 1;", input={"x": "{{ trigger.nope.deep }}"})])
     assert run["status"] == "failed"
     assert "trigger.nope" in run["error"]["message"]
 
 
-async def test_attempts_are_stored_with_backoff(bench: WorkflowClient):
+async def test_attempts_are_stored_with_backoff(workflows: WorkflowClient):
     retry = {"max_attempts": 3, "delay_secs": 0.05, "retry_on": ["code_raised"], "jitter": 0}
-    run = await bench.run("again", [code("bad", "throw new Error('no');", retry=retry)])
-    steps = await bench.steps(run)
+    run = await workflows.run("again", [code("bad", "throw new Error('no');", retry=retry)])
+    steps = await workflows.steps(run)
     attempts = steps["bad"]["attempts"]
     assert [(one["number"], one["error"]["code"], one["retry_in_s"]) for one in attempts] == [
         (1, "code_raised", 0.05),
@@ -232,23 +238,23 @@ async def test_attempts_are_stored_with_backoff(bench: WorkflowClient):
     assert (run["status"], steps["bad"]["attempt"]) == ("failed", 3)
 
 
-async def test_logs_are_published_when_step_fails(bench: WorkflowClient):
+async def test_logs_are_published_when_step_fails(workflows: WorkflowClient):
     retry = {"max_attempts": 2, "delay_secs": 0.01, "retry_on": ["code_raised"]}
     body = "console.log('x'.repeat(5000)); if (input.fails) throw new Error('no');"
     steps = [
         code("good", body, input={"fails": False}),
         code("bad", body, "good", input={"fails": True}, retry=retry),
     ]
-    run = await bench.run("logs", steps)
-    told = [event.data for event in await bench.events(run) if event.type == "workflow.log"]
-    kept = {key: one["logs"] for key, one in (await bench.steps(run)).items()}
-    assert [one["key"] for one in told] == ["good", "bad", "bad"]
+    run = await workflows.run("logs", steps)
+    logged = [event.data for event in await workflows.events(run) if event.type == "workflow.log"]
+    kept = {key: one["logs"] for key, one in (await workflows.steps(run)).items()}
+    assert [one["key"] for one in logged] == ["good", "bad", "bad"]
     assert {key: len(lines) for key, lines in kept.items()} == {"good": 1, "bad": 2}
-    assert [line for one in told for line in one["lines"]] == [*kept["good"], *kept["bad"]]
+    assert [line for one in logged for line in one["lines"]] == [*kept["good"], *kept["bad"]]
 
 
-async def test_rejection_skips_dependents_and_runs_rejected_steps(bench: WorkflowClient):
-    await bench.create(
+async def test_rejection_skips_dependents_and_runs_rejected_steps(workflows: WorkflowClient):
+    await workflows.create(
         "ask",
         [
             step("ok", "approval", prompt="Sure?", rejected_steps=["sorry"]),
@@ -256,27 +262,27 @@ async def test_rejection_skips_dependents_and_runs_rejected_steps(bench: Workflo
             step("sorry", "wait", seconds=0),
         ],
     )
-    run_id = await bench.trigger("ask")
-    await bench.until(run_id, "waiting")
-    await bench.ask("POST", f"/workflow-runs/{run_id}/reject", json={"comment": "no"})
-    run = await bench.until(run_id)
+    run_id = await workflows.trigger("ask")
+    await workflows.until(run_id, "waiting")
+    await workflows.request("POST", f"/workflow-runs/{run_id}/reject", json={"comment": "no"})
+    run = await workflows.until(run_id)
     assert statuses(run) == {"ok": "completed", "sent": "skipped", "sorry": "completed"}
-    status, error = await bench.refused("POST", f"/workflow-runs/{run_id}/approve", json={})
+    status, error = await workflows.refused("POST", f"/workflow-runs/{run_id}/approve", json={})
     assert (status, error["message"]) == (409, "No step is waiting for an approval.")
 
 
-async def test_approval_timeout_is_not_a_rejection(bench: WorkflowClient):
-    run = await bench.run("ask", [step("ok", "approval", prompt="Sure?", timeout_secs=0.2)])
+async def test_approval_timeout_is_not_a_rejection(workflows: WorkflowClient):
+    run = await workflows.run("ask", [step("ok", "approval", prompt="Sure?", timeout_secs=0.2)])
     assert (run["status"], run["error"]["code"]) == ("failed", "approval_expired")
 
 
-async def test_step_times_out(bench: WorkflowClient):
-    run = await bench.run("slow", [code("spin", "while (true) {}", timeout_secs=0.3)])
+async def test_step_times_out(workflows: WorkflowClient):
+    run = await workflows.run("slow", [code("spin", "while (true) {}", timeout_secs=0.3)])
     assert (run["status"], run["error"]["code"]) == ("failed", "timeout")
 
 
-async def test_dry_run_has_no_effects(bench: WorkflowClient):
-    await bench.create(
+async def test_dry_run_has_no_effects(workflows: WorkflowClient):
+    await workflows.create(
         "dry",
         [
             step(
@@ -293,11 +299,11 @@ async def test_dry_run_has_no_effects(bench: WorkflowClient):
         inputs={"id": {}},
     )
     body: dict[str, Any] = {"payload": {"id": 7}, "samples": {"use": {"type": "code", "output": 3}}}
-    found = await bench.ask("POST", "/workflows/dry/dry-run", json=body)
+    found = await workflows.request("POST", "/workflows/dry/dry-run", json=body)
     steps = {one["key"]: one for one in found["steps"]}
     assert found["error"] is None
     assert steps["get"]["output"]["url"] == "https://example.com/7"
     assert steps["get"]["output"]["headers"] == {"X": "{{ secrets.KEY }}"}
     assert steps["use"]["input"]["input"] == {"n": "pending_execution"}
     assert steps["use"]["output"] == {"type": "code", "output": 3}
-    assert await bench.ask("GET", "/workflows/dry/runs") == []
+    assert await workflows.request("GET", "/workflows/dry/runs") == []

@@ -18,9 +18,9 @@ from forge.workflows.definition.graph import Graph
 from forge.workflows.definition.models import Definition, StepType
 from forge.workflows.engine.activity import RunActivity
 from forge.workflows.engine.execution import Execution, ExecutionResult
-from forge.workflows.engine.execution_context import MAX_STEP_RUNS, ExecutionContext, RunInfo, ScopeFailed
+from forge.workflows.engine.execution_context import MAX_STEP_RUNS, ExecutionContext, ScopeFailed
 from forge.workflows.engine.self_correction import Correction
-from forge.workflows.engine.step_executor import StepCall, StepError, StepExecutors, StepResult
+from forge.workflows.engine.step_executor import RunInfo, StepCall, StepError, StepExecutors, StepResult
 from forge.workflows.engine.step_store import StepRow
 from forge.workflows.models import StepStatus
 
@@ -28,7 +28,7 @@ QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 
 @dataclass
-class World:
+class RunSimulation:
     """An in-memory journal of a run and the effects of its steps."""
 
     seed: int
@@ -39,24 +39,24 @@ class World:
     writes_left: int = 1_000_000
     running: int = 0
 
-    async def write(self, row: StepRow, _told: tuple[EventData, ...]) -> None:
+    async def write(self, row: StepRow, _events: tuple[EventData, ...]) -> None:
         await asyncio.sleep(0)
         self.writes_left -= 1
         if self.writes_left < 0:
-            raise TakenOver  # as good as dead: nothing it does counts any more
+            raise TakenOver  # as if the process was killed: later writes are lost
         self.rows[row.key] = row
 
     async def run_fenced(self, _function: Any) -> JsonValue:
-        raise AssertionError("nothing is begun here")
+        raise AssertionError("not used in these tests")
 
     async def stop_run(self, _run_id: str) -> None:
-        raise AssertionError("nothing was begun here")
+        raise AssertionError("not used in these tests")
 
     async def store_failure(self, failed: ScopeFailed) -> None:
         self.failure = failed
 
     async def execute(self, call: StepCall, config: Any) -> StepResult:
-        """Takes a moment, fails now and then if its step says so; the same every time for the same step."""
+        """Take a moment and fail sometimes if the step allows it; deterministic for each step."""
         chance = random.Random(f"{self.seed} {call.key}")
         self.begun.append(call.key)
         self.running += 1
@@ -75,7 +75,7 @@ class World:
         return ExecutionContext(
             facts=RunInfo("run", "account", "workflow", "random", 0),
             step_executors=step_executors,
-            correct=_uncorrected,
+            correct=_refuse_correction,
             activity=RunActivity(1000.0, 0.0, 4),
             write=self.write,
             run_fenced=self.run_fenced,
@@ -91,10 +91,10 @@ class World:
             return await Execution(definition, self.context(), names).run()
 
 
-async def _uncorrected(
+async def _refuse_correction(
     call: StepCall, step: Any, input_fields: Any, problem: Any, *, attempt: int, of: int
 ) -> Correction:
-    raise AssertionError("nothing is corrected here")
+    raise AssertionError("not used in these tests")
 
 
 @st.composite
@@ -154,63 +154,63 @@ def _config(kind: str, chance: random.Random) -> dict[str, Any]:
             return {"seconds": 0}
 
 
-def settled(world: World) -> dict[str, tuple[StepStatus, JsonValue]]:
-    return {key: (row.status, row.output) for key, row in world.rows.items()}
+def settled(simulation: RunSimulation) -> dict[str, tuple[StepStatus, JsonValue]]:
+    return {key: (row.status, row.output) for key, row in simulation.rows.items()}
 
 
 @QUICK
 @given(definition=definitions(), seed=st.integers(0, 1000))
 def test_every_step_is_settled_once_after_its_sources(definition: Definition, seed: int):
-    world = World(seed)
-    ended = asyncio.run(world.run(definition))
+    simulation = RunSimulation(seed)
+    ended = asyncio.run(simulation.run(definition))
     assert ended.failure is None
     graph = Graph.of(definition.steps)
-    assert all(row.status.is_settled for row in world.rows.values())
-    assert set(graph.nodes) <= set(world.rows), "every step of the workflow itself is settled"
-    assert all(times == 1 for times in world.done.values())
+    assert all(row.status.is_settled for row in simulation.rows.values())
+    assert set(graph.nodes) <= set(simulation.rows), "all top-level steps are settled"
+    assert all(times == 1 for times in simulation.done.values())
     for step_id, node in graph.nodes.items():
-        began = world.rows[step_id].summary.started_at
-        ends = [world.rows[source].summary.finished_at for source in node.sources]
-        assert began is None or all(end is not None and end <= began for end in ends)
+        started = simulation.rows[step_id].summary.started_at
+        finished_times = [simulation.rows[source].summary.finished_at for source in node.sources]
+        assert started is None or all(end is not None and end <= started for end in finished_times)
 
 
 @QUICK
-@given(definition=definitions(), seed=st.integers(0, 1000), deaths=st.lists(st.integers(0, 12), max_size=6))
+@given(definition=definitions(), seed=st.integers(0, 1000), crashes=st.lists(st.integers(0, 12), max_size=6))
 def test_resumed_run_has_same_result_and_repeats_no_finished_step(
-    definition: Definition, seed: int, deaths: list[int]
+    definition: Definition, seed: int, crashes: list[int]
 ):
-    undisturbed = World(seed)
-    asyncio.run(undisturbed.run(definition))
-    world = World(seed)
-    for writes in deaths:
-        world.writes_left = writes
-        finished = {key for key, row in world.rows.items() if row.status.is_settled}
-        world.begun.clear()
+    uninterrupted = RunSimulation(seed)
+    asyncio.run(uninterrupted.run(definition))
+    simulation = RunSimulation(seed)
+    for writes in crashes:
+        simulation.writes_left = writes
+        finished = {key for key, row in simulation.rows.items() if row.status.is_settled}
+        simulation.begun.clear()
         with suppress(asyncio.CancelledError):
-            asyncio.run(world.run(definition))
-        assert not finished & set(world.begun), "a finished step was done again"
-    world.writes_left = 1_000_000
-    asyncio.run(world.run(definition))
-    assert settled(world) == settled(undisturbed)
+            asyncio.run(simulation.run(definition))
+        assert not finished & set(simulation.begun), "a finished step was repeated"
+    simulation.writes_left = 1_000_000
+    asyncio.run(simulation.run(definition))
+    assert settled(simulation) == settled(uninterrupted)
 
 
 @QUICK
-@given(definition=definitions(), seed=st.integers(0, 1000), moment=st.integers(0, 30))
-def test_cancelled_run_leaves_no_active_step(definition: Definition, seed: int, moment: int):
-    world = World(seed)
+@given(definition=definitions(), seed=st.integers(0, 1000), ticks=st.integers(0, 30))
+def test_cancelled_run_leaves_no_active_step(definition: Definition, seed: int, ticks: int):
+    simulation = RunSimulation(seed)
 
     async def cancelled() -> None:
-        run = asyncio.ensure_future(world.run(definition))
-        for _ in range(moment):
+        run = asyncio.ensure_future(simulation.run(definition))
+        for _ in range(ticks):
             await asyncio.sleep(0)
         run.cancel()
         async with asyncio.timeout(PATIENCE_S):
             await asyncio.wait([run])
-        assert world.running == 0
-        begun = len(world.begun)
+        assert simulation.running == 0
+        begun = len(simulation.begun)
         for _ in range(10):
             await asyncio.sleep(0)
-        assert len(world.begun) == begun
+        assert len(simulation.begun) == begun
         assert len(asyncio.all_tasks()) == 1
 
     asyncio.run(cancelled())
@@ -224,8 +224,8 @@ def test_number_of_steps_is_limited():
         {"id": "b", "type": "loop", "config": {"type": "loop", **hundred, "body_steps": ["c"]}},
         {"id": "c", "type": "wait", "config": {"type": "wait", "seconds": 0}},
     ]
-    world = World(1)
-    ended = asyncio.run(world.run(Definition.model_validate({"name": "much", "steps": steps})))
+    simulation = RunSimulation(1)
+    ended = asyncio.run(simulation.run(Definition.model_validate({"name": "much", "steps": steps})))
     assert ended.failure is not None
     assert ended.failure.problem.code == "too_many_steps"
-    assert len(world.done) <= MAX_STEP_RUNS
+    assert len(simulation.done) <= MAX_STEP_RUNS

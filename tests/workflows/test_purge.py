@@ -19,10 +19,10 @@ async def test_deleted_workflow_without_runs_is_purged(store: Store):
     kept, deleted = await environment.save(name="kept"), await environment.save(name="deleted")
     await environment.delete(deleted)
 
-    async def left() -> list[str]:
+    async def remaining() -> list[str]:
         async with store.read() as tx:
             return list((await tx.execute(sa.select(workflows.c.id))).scalars())
 
     async with in_background(purge_deleted(store), "purging"), asyncio.timeout(PATIENCE_S):
-        while await left() != [kept]:
+        while await remaining() != [kept]:
             await asyncio.sleep(0.01)

@@ -91,15 +91,15 @@ def test_documented_defaults_match_code(section: str, model: type[BaseModel]):
     described = rows(section)
     for name, field in model.model_fields.items():
         default: Any = field.default
-        told = described.get(field.alias or name, [""])[-1].strip("`")
+        documented = described.get(field.alias or name, [""])[-1].strip("`")
         if field.is_required() and name in described:
-            assert told in ("required", "that of `config"), name
+            assert documented in ("required", "that of `config"), name
         elif isinstance(default, bool):
-            assert told == str(default).lower(), name
+            assert documented == str(default).lower(), name
         elif isinstance(default, int | float) and name != "max_bytes":
-            assert float(told.partition(";")[0]) == default, name
+            assert float(documented.partition(";")[0]) == default, name
         elif isinstance(default, str) and default and name != "type":
-            assert told == default, name
+            assert documented == default, name
 
 
 def test_every_enum_value_is_documented():
@@ -135,8 +135,8 @@ def test_documented_limits_match_code():
     assert limits["iterations of a loop"] == str(MAX_ITERATIONS)
     assert limits["nested workflows, runs that cause runs"] == f"{MAX_DEPTH} levels"
     assert rows("The workflow")["timeout_secs"][-1] == str(RUN_TIMEOUT_S)
-    told = f"{STEP_TIMEOUT_S}; `http`: {HTTP_TIMEOUT_S:g}; none for steps that only wait"
-    assert rows("Steps")["timeout_secs"][-1] == told
+    documented = f"{STEP_TIMEOUT_S}; `http`: {HTTP_TIMEOUT_S:g}; none for steps that only wait"
+    assert rows("Steps")["timeout_secs"][-1] == documented
     assert LONGEST_S // 86400 == 366
 
 

@@ -21,7 +21,7 @@ def definition(**fields: Any) -> Definition:
     return read
 
 
-async def turns_beside(run: "asyncio.Task[DryRun]") -> int:
+async def count_turns_during(run: "asyncio.Task[DryRun]") -> int:
     """Count how often another task got to run until the dry run ended."""
     turns = 0
     while not run.done():
@@ -33,7 +33,7 @@ async def turns_beside(run: "asyncio.Task[DryRun]") -> int:
 async def test_starting_many_steps_does_not_block_event_loop():
     steps = [{"id": f"s{i}", "type": "wait", "config": {"seconds": 0}} for i in range(MAX_STEPS)]
     run = asyncio.create_task(dry_run(definition(name="wide", steps=steps), {}, {}))
-    assert await turns_beside(run) >= MAX_STEPS / YIELD_EVERY
+    assert await count_turns_during(run) >= MAX_STEPS / YIELD_EVERY
     assert len(run.result().steps) == MAX_STEPS
 
 
@@ -43,6 +43,6 @@ async def test_expensive_templates_do_not_block_event_loop(monkeypatch: pytest.M
     work = "{{ trigger.a.map(x, trigger.a.map(y, x * y)).size() }} " * 100
     steps = [{"id": "get", "type": "http", "config": {"url": "https://example.com", "body": work}}]
     run = asyncio.create_task(dry_run(definition(name="busy", steps=steps), {"a": list(range(100))}, {}))
-    assert await turns_beside(run) >= 100
+    assert await count_turns_during(run) >= 100
     (step,) = run.result().steps
     assert step.error and "took too long" in step.error.message

@@ -9,17 +9,17 @@ from tests.workflows.workflow_client import WorkflowClient, code, statuses, step
 
 
 @pytest.fixture
-def bench(live_forge: Live) -> WorkflowClient:
+def workflows(live_forge: Live) -> WorkflowClient:
     return WorkflowClient(live_forge)
 
 
-async def test_output_is_passed_to_next_step(bench: WorkflowClient):
-    run = await bench.run(
+async def test_output_is_passed_to_next_step(workflows: WorkflowClient):
+    run = await workflows.run(
         "chain",
         [
             code("double", "return {n: input.n * 2, words: ['a', 'b']};", input={"n": "{{ inputs.n }}"}),
             code(
-                "tell",
+                "report",
                 "return input.text;",
                 "double",
                 input={
@@ -29,21 +29,21 @@ async def test_output_is_passed_to_next_step(bench: WorkflowClient):
         ],
         {"n": 21},
         inputs={"n": {"type": "integer", "required": True}},
-        outputs={"said": "{{ steps.tell.output.output }}", "n": "{{ steps.double.output.output.n }}"},
+        outputs={"text": "{{ steps.report.output.output }}", "n": "{{ steps.double.output.output.n }}"},
     )
     assert run["status"] == "completed", run["error"]
-    assert run["output"] == {"said": "42 b", "n": 42}
-    steps = await bench.steps(run)
+    assert run["output"] == {"text": "42 b", "n": 42}
+    steps = await workflows.steps(run)
     assert steps["double"]["input"]["input"] == {"n": 21}
-    assert steps["tell"]["output"] == {"type": "code", "language": "javascript", "output": "42 b"}
+    assert steps["report"]["output"] == {"type": "code", "language": "javascript", "output": "42 b"}
 
 
-async def test_steps_are_paginated(bench: WorkflowClient):
+async def test_steps_are_paginated(workflows: WorkflowClient):
     loop = step("each", "loop", items="{{ [1, 2, 3, 4] }}", body_steps=["once"])
-    run = await bench.run("many", [loop, step("once", "wait", seconds=0)])
+    run = await workflows.run("many", [loop, step("once", "wait", seconds=0)])
     assert run["status"] == "completed", run["error"]
     keys, path = list[str](), f"/api/v1/workflow-runs/{run['id']}/steps"
-    async with bench.live.client() as client:
+    async with workflows.live.client() as client:
         answer = (await client.get(path, params={"limit": 2})).json()
         while cursor := answer["meta"]["next_cursor"]:
             assert len(answer["data"]) == 2
@@ -53,8 +53,8 @@ async def test_steps_are_paginated(bench: WorkflowClient):
     assert sorted(keys) == sorted(statuses(run)) and len(keys) == 5
 
 
-async def test_approval_pauses_and_resumes_run(bench: WorkflowClient):
-    await bench.create(
+async def test_approval_pauses_and_resumes_run(workflows: WorkflowClient):
+    await workflows.create(
         "ask",
         [
             step("ok", "approval", prompt="Send {{ inputs.what }}?"),
@@ -63,64 +63,64 @@ async def test_approval_pauses_and_resumes_run(bench: WorkflowClient):
         ],
         inputs={"what": {}},
     )
-    run_id = await bench.trigger("ask", what="it")
-    run = await bench.until(run_id, "waiting")
+    run_id = await workflows.trigger("ask", what="it")
+    run = await workflows.until(run_id, "waiting")
     (gate,) = run["gates"]
     assert (gate["kind"], gate["body"], gate["payload"]["step"]) == ("approval", "Send it?", "ok")
-    await bench.ask("POST", f"/workflow-runs/{run_id}/approve", json={"comment": "go"})
-    run = await bench.until(run_id)
+    await workflows.request("POST", f"/workflow-runs/{run_id}/approve", json={"comment": "go"})
+    run = await workflows.until(run_id)
     assert run["status"] == "completed", run["error"]
-    assert (await bench.outputs(run))["sent"]["output"] == {"by": "go"}
-    (attempt,) = (await bench.steps(run))["ok"]["attempts"]
+    assert (await workflows.outputs(run))["sent"]["output"] == {"by": "go"}
+    (attempt,) = (await workflows.steps(run))["ok"]["attempts"]
     assert 0 < attempt["waited_ms"] <= attempt["duration_ms"]
 
 
-async def test_run_is_waiting_only_if_no_step_works(bench: WorkflowClient):
-    await bench.create("ask", [step("ok", "approval", prompt="Sure?"), code("busy", _BUSY)])
-    run_id = await bench.trigger("ask")
+async def test_run_is_waiting_only_if_no_step_works(workflows: WorkflowClient):
+    await workflows.create("ask", [step("ok", "approval", prompt="Sure?"), code("busy", _BUSY)])
+    run_id = await workflows.trigger("ask")
     async with asyncio.timeout(PATIENCE_S):
-        while not (run := await bench.ask("GET", f"/workflow-runs/{run_id}"))["gates"]:
+        while not (run := await workflows.request("GET", f"/workflow-runs/{run_id}"))["gates"]:
             await asyncio.sleep(0.01)
     await asyncio.sleep(0.2)
-    assert (await bench.ask("GET", f"/workflow-runs/{run_id}"))["status"] == "running"
-    run = await bench.until(run_id, "waiting")
+    assert (await workflows.request("GET", f"/workflow-runs/{run_id}"))["status"] == "running"
+    run = await workflows.until(run_id, "waiting")
     assert statuses(run) == {"ok": "waiting", "busy": "completed"}
 
 
 _BUSY = "let n = 0; for (let i = 0; i < 2e7; i++) n += i % 7; return n;"
 
 
-async def test_sub_workflow_is_a_child_run(bench: WorkflowClient):
-    await bench.create(
+async def test_sub_workflow_is_a_child_run(workflows: WorkflowClient):
+    await workflows.create(
         "inner",
         [code("x", "return input.a + 1;", input={"a": "{{ inputs.a }}"})],
         inputs={"a": {"required": True}},
         outputs={"b": "{{ steps.x.output.output }}"},
     )
-    run = await bench.run("outer", [step("call", "sub_workflow", workflow_name="inner", input={"a": 1})])
+    run = await workflows.run("outer", [step("call", "sub_workflow", workflow_name="inner", input={"a": 1})])
     assert run["status"] == "completed", run["error"]
-    output = (await bench.outputs(run))["call"]
+    output = (await workflows.outputs(run))["call"]
     assert output == {
         "type": "sub_workflow",
         "workflow": "inner",
         "run_id": run["children"][0],
         "output": {"b": 2},
     }
-    child = await bench.ask("GET", f"/workflow-runs/{run['children'][0]}")
+    child = await workflows.request("GET", f"/workflow-runs/{run['children'][0]}")
     assert (child["parent_id"], child["trigger"]) == (run["id"], "sub_workflow")
 
 
-async def test_recursion_depth_is_limited(bench: WorkflowClient):
-    run = await bench.run("self", [step("again", "sub_workflow", workflow_name="self", input={})])
+async def test_recursion_depth_is_limited(workflows: WorkflowClient):
+    run = await workflows.run("self", [step("again", "sub_workflow", workflow_name="self", input={})])
     assert run["status"] == "failed"
     assert "in a chain of runs" in run["error"]["message"]
-    runs = await bench.ask("GET", "/workflows/self/runs")
+    runs = await workflows.request("GET", "/workflows/self/runs")
     assert len(runs) == 6
 
 
-async def test_cancel_stops_run_and_children(bench: WorkflowClient):
-    await bench.create("inner", [step("w", "wait", seconds=60)])
-    await bench.create(
+async def test_cancel_stops_run_and_children(workflows: WorkflowClient):
+    await workflows.create("inner", [step("w", "wait", seconds=60)])
+    await workflows.create(
         "outer",
         [
             step("call", "sub_workflow", workflow_name="inner", input={}),
@@ -131,23 +131,23 @@ async def test_cancel_stops_run_and_children(bench: WorkflowClient):
         ],
         **{"finally": ["clean"]},
     )
-    run_id = await bench.trigger("outer")
-    await bench.until(run_id, "waiting")
+    run_id = await workflows.trigger("outer")
+    await workflows.until(run_id, "waiting")
     async with asyncio.timeout(PATIENCE_S):
-        run = await bench.ask("POST", f"/workflow-runs/{run_id}/cancel")
-        while bench.live.forge.runs.executing:
+        run = await workflows.request("POST", f"/workflow-runs/{run_id}/cancel")
+        while workflows.live.forge.runs.executing:
             await asyncio.sleep(0.01)
     assert (run["status"], {one["status"] for one in run["steps"]}) == ("cancelled", {"cancelled"})
     assert "clean" not in statuses(run)
     assert [gate["status"] for gate in run["gates"]] == ["closed"]
     (child,) = run["children"]
-    assert (await bench.ask("GET", f"/workflow-runs/{child}"))["status"] == "cancelled"
+    assert (await workflows.request("GET", f"/workflow-runs/{child}"))["status"] == "cancelled"
 
 
-async def test_retry_reuses_completed_steps(bench: WorkflowClient):
+async def test_retry_reuses_completed_steps(workflows: WorkflowClient):
     """This includes the iterations of a loop before the failed one."""
-    await bench.create(
-        "mend",
+    await workflows.create(
+        "repair",
         [
             code("first", "return Math.random();"),
             step("each", "loop", "first", items=[1, 2, 3], body_steps=["part"]),
@@ -158,7 +158,7 @@ async def test_retry_reuses_completed_steps(bench: WorkflowClient):
             ),
         ],
     )
-    failed = await bench.until(await bench.trigger("mend"))
+    failed = await workflows.until(await workflows.trigger("repair"))
     assert failed["status"] == "failed"
     assert statuses(failed) == {
         "first": "completed",
@@ -166,110 +166,114 @@ async def test_retry_reuses_completed_steps(bench: WorkflowClient):
         "each[0]/part": "completed",
         "each[1]/part": "failed",
     }
-    again = await bench.ask("POST", f"/workflow-runs/{failed['id']}/retry")
-    run = await bench.until(again["run_id"])
+    again = await workflows.request("POST", f"/workflow-runs/{failed['id']}/retry")
+    run = await workflows.until(again["run_id"])
     assert run["retry_of"] == failed["id"]
-    before, after = await bench.outputs(failed), await bench.outputs(run)
+    before, after = await workflows.outputs(failed), await workflows.outputs(run)
     assert after["first"] == before["first"]
     assert after["each[0]/part"] == before["each[0]/part"]
     kept = {one["key"] for one in run["steps"] if one["is_kept"]}
     assert kept == {"first", "each[0]/part"}
 
 
-async def test_only_failed_runs_can_be_retried_but_all_can_be_rerun(bench: WorkflowClient):
-    run = await bench.run("fine", [code("a", "return input;", input={"n": "{{ trigger.n }}"})], {"n": 1})
-    status, error = await bench.refused("POST", f"/workflow-runs/{run['id']}/retry")
+async def test_only_failed_runs_can_be_retried_but_all_can_be_rerun(workflows: WorkflowClient):
+    run = await workflows.run("fine", [code("a", "return input;", input={"n": "{{ trigger.n }}"})], {"n": 1})
+    status, error = await workflows.refused("POST", f"/workflow-runs/{run['id']}/retry")
     assert (status, error["message"]) == (
         409,
         "This run is completed; only failed and cancelled runs can be retried.",
     )
-    again = await bench.ask("POST", f"/workflow-runs/{run['id']}/rerun", json={"payload": {"n": 2}})
-    run = await bench.until(again["run_id"])
-    assert (await bench.outputs(run))["a"]["output"] == {"n": 2}
+    again = await workflows.request("POST", f"/workflow-runs/{run['id']}/rerun", json={"payload": {"n": 2}})
+    run = await workflows.until(again["run_id"])
+    assert (await workflows.outputs(run))["a"]["output"] == {"n": 2}
 
 
-async def test_run_keeps_its_version(bench: WorkflowClient):
-    await bench.create("v", [step("ok", "approval", prompt="?"), code("a", "return 1;", "ok")])
-    run_id = await bench.trigger("v")
-    await bench.until(run_id, "waiting")
+async def test_run_keeps_its_version(workflows: WorkflowClient):
+    await workflows.create("v", [step("ok", "approval", prompt="?"), code("a", "return 1;", "ok")])
+    run_id = await workflows.trigger("v")
+    await workflows.until(run_id, "waiting")
     changed = {"name": "v", "steps": [code("b", "return 2;")]}
-    assert (await bench.ask("PUT", "/workflows/v", json={"definition": changed}))["number"] == 2
-    await bench.ask("POST", f"/workflow-runs/{run_id}/approve", json={})
-    run = await bench.until(run_id)
+    assert (await workflows.request("PUT", "/workflows/v", json={"definition": changed}))["number"] == 2
+    await workflows.request("POST", f"/workflow-runs/{run_id}/approve", json={})
+    run = await workflows.until(run_id)
     assert (run["number"], set(statuses(run))) == (1, {"ok", "a"})
 
 
 @pytest.mark.parametrize("policy", ["queue", "reject", "cancel_previous"])
-async def test_concurrent_runs_are_limited(bench: WorkflowClient, policy: str):
-    await bench.create("one", [step("ok", "approval", prompt="?")], concurrency=1, concurrency_policy=policy)
-    first = await bench.trigger("one")
-    await bench.until(first, "waiting")
+async def test_concurrent_runs_are_limited(workflows: WorkflowClient, policy: str):
+    await workflows.create(
+        "one", [step("ok", "approval", prompt="?")], concurrency=1, concurrency_policy=policy
+    )
+    first = await workflows.trigger("one")
+    await workflows.until(first, "waiting")
     if policy == "reject":
-        status, error = await bench.refused("POST", "/workflows/one/trigger", json={})
+        status, error = await workflows.refused("POST", "/workflows/one/trigger", json={})
         assert (status, error["detail"]) == (409, {"runs": [first]})
         return
-    second = await bench.trigger("one")
+    second = await workflows.trigger("one")
     if policy == "queue":
-        await bench.until(second, "waiting")
-        assert (await bench.ask("GET", f"/workflow-runs/{second}"))["gates"] == []
-        await bench.ask("POST", f"/workflow-runs/{first}/approve", json={})
-    assert (await bench.until(first))["status"] == ("completed" if policy == "queue" else "cancelled")
+        await workflows.until(second, "waiting")
+        assert (await workflows.request("GET", f"/workflow-runs/{second}"))["gates"] == []
+        await workflows.request("POST", f"/workflow-runs/{first}/approve", json={})
+    assert (await workflows.until(first))["status"] == ("completed" if policy == "queue" else "cancelled")
     async with asyncio.timeout(PATIENCE_S):
-        while not (await bench.ask("GET", f"/workflow-runs/{second}"))["gates"]:
+        while not (await workflows.request("GET", f"/workflow-runs/{second}"))["gates"]:
             await asyncio.sleep(0.02)
 
 
-async def test_required_input_with_default_may_be_omitted(bench: WorkflowClient):
+async def test_required_input_with_default_may_be_omitted(workflows: WorkflowClient):
     inputs = {"topic": {"required": True, "default": "tides"}}
-    run = await bench.run(
+    run = await workflows.run(
         "with", [step("w", "wait", seconds=0)], inputs=inputs, outputs={"of": "{{ inputs.topic }}"}
     )
     assert (run["status"], run["output"]) == ("completed", {"of": "tides"})
 
 
-async def test_cancel_previous_cancels_only_the_oldest_run(bench: WorkflowClient):
+async def test_cancel_previous_cancels_only_the_oldest_run(workflows: WorkflowClient):
     limits = {"concurrency": 2, "concurrency_policy": "cancel_previous"}
-    await bench.create("two", [step("ok", "approval", prompt="?")], **limits)
+    await workflows.create("two", [step("ok", "approval", prompt="?")], **limits)
     runs: list[str] = []
     for _ in range(3):
-        runs.append(await bench.trigger("two"))
-        await bench.until(runs[-1], "waiting")
-    assert (await bench.until(runs[0]))["status"] == "cancelled"
-    left = [(await bench.ask("GET", f"/workflow-runs/{run_id}"))["status"] for run_id in runs[1:]]
-    assert left == ["waiting", "waiting"]
+        runs.append(await workflows.trigger("two"))
+        await workflows.until(runs[-1], "waiting")
+    assert (await workflows.until(runs[0]))["status"] == "cancelled"
+    remaining = [
+        (await workflows.request("GET", f"/workflow-runs/{run_id}"))["status"] for run_id in runs[1:]
+    ]
+    assert remaining == ["waiting", "waiting"]
 
 
-async def test_retry_waits_for_free_slot(bench: WorkflowClient):
-    asks = step("ok", "approval", "done", prompt="?", on_reject="fail")
-    await bench.create("one", [step("done", "wait", seconds=0), asks], concurrency=1)
-    first = await bench.trigger("one")
-    await bench.until(first, "waiting")
-    await bench.ask("POST", f"/workflow-runs/{first}/reject", json={})
-    assert (await bench.until(first))["status"] == "failed"
-    await bench.until(await bench.trigger("one"), "waiting")
-    again = await bench.ask("POST", f"/workflow-runs/{first}/retry")
-    run = await bench.until(again["run_id"], "waiting")
+async def test_retry_waits_for_free_slot(workflows: WorkflowClient):
+    approval = step("ok", "approval", "done", prompt="?", on_reject="fail")
+    await workflows.create("one", [step("done", "wait", seconds=0), approval], concurrency=1)
+    first = await workflows.trigger("one")
+    await workflows.until(first, "waiting")
+    await workflows.request("POST", f"/workflow-runs/{first}/reject", json={})
+    assert (await workflows.until(first))["status"] == "failed"
+    await workflows.until(await workflows.trigger("one"), "waiting")
+    again = await workflows.request("POST", f"/workflow-runs/{first}/retry")
+    run = await workflows.until(again["run_id"], "waiting")
     assert (statuses(run), run["gates"]) == ({"done": "completed"}, [])
 
 
-async def test_time_limit_counts_work_not_waiting(bench: WorkflowClient):
-    run = await bench.run("slow", [code("spin", "while (true) {}")], timeout_secs=0.5)
+async def test_time_limit_counts_work_not_waiting(workflows: WorkflowClient):
+    run = await workflows.run("slow", [code("spin", "while (true) {}")], timeout_secs=0.5)
     assert (run["status"], run["error"]["code"]) == ("failed", "run_timeout")
-    run = await bench.run("patient", [step("w", "wait", seconds=1.5)], timeout_secs=0.5)
+    run = await workflows.run("patient", [step("w", "wait", seconds=1.5)], timeout_secs=0.5)
     assert run["status"] == "completed"
 
 
-async def test_every_step_is_published_on_run_stream(bench: WorkflowClient):
-    run = await bench.run("told", [step("a", "wait", seconds=0), step("b", "wait", "a", seconds=0)])
-    with_summary = [event.data["step"] for event in await bench.events(run) if event.type == "workflow.step"]
-    assert [(one["key"], one["status"]) for one in with_summary] == [("a", "completed"), ("b", "completed")]
+async def test_every_step_is_published_on_run_stream(workflows: WorkflowClient):
+    run = await workflows.run("published", [step("a", "wait", seconds=0), step("b", "wait", "a", seconds=0)])
+    published = [event.data["step"] for event in await workflows.events(run) if event.type == "workflow.step"]
+    assert [(one["key"], one["status"]) for one in published] == [("a", "completed"), ("b", "completed")]
 
 
 @pytest.mark.parametrize("policy", ["queue", "cancel_previous"])
-async def test_recursive_workflow_does_not_deadlock(bench: WorkflowClient, policy: str):
+async def test_recursive_workflow_does_not_deadlock(workflows: WorkflowClient, policy: str):
     steps = [
         step("again", "sub_workflow", workflow_name="one", input={"n": 1}, condition="!has(trigger.n)"),
         step("end", "wait", "again", seconds=0),
     ]
-    run = await bench.run("one", steps, concurrency=1, concurrency_policy=policy)
+    run = await workflows.run("one", steps, concurrency=1, concurrency_policy=policy)
     assert run["status"] == "completed", run["error"]

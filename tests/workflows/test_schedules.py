@@ -68,10 +68,10 @@ def at(text: str) -> datetime:
 )
 def test_phrase_is_converted_to_occurrences(phrase: str, cron: str):
     moment = at("2026-11-16T04:05:06")
-    said, written = read_schedule(phrase), read_schedule(cron)
+    phrase_schedule, cron_schedule = read_schedule(phrase), read_schedule(cron)
     for _ in range(40):
-        following = said.next_after(moment)
-        assert following == written.next_after(moment)
+        following = phrase_schedule.next_after(moment)
+        assert following == cron_schedule.next_after(moment)
         moment = following
 
 
@@ -114,9 +114,9 @@ def test_phrase_is_converted_to_occurrences(phrase: str, cron: str):
     ],
 )
 def test_invalid_schedule_is_rejected_with_examples(text: str):
-    with pytest.raises(Invalid, match="Invalid schedule") as refused:
+    with pytest.raises(Invalid, match="Invalid schedule") as error:
         read_schedule(text)
-    assert "daily at 9am" in (refused.value.hint or "")
+    assert "daily at 9am" in (error.value.hint or "")
 
 
 @pytest.mark.parametrize("text", ["0 0 30 2 *", "0 0 31 4,6 *", "0 0 12 31 2 *"])

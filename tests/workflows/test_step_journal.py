@@ -15,7 +15,7 @@ from forge.telemetry import Metrics
 from forge.workflows.definition.models import Step, StepType
 from forge.workflows.engine import step_store
 from forge.workflows.engine.activity import RunActivity
-from forge.workflows.engine.execution_context import LiveCall, RunInfo
+from forge.workflows.engine.step_executor import RunInfo, StepCall
 from forge.workflows.engine.step_recorder import RunAttempt, StepRecorder
 from forge.workflows.engine.step_store import StepRow
 from forge.workflows.expressions.secret_placeholders import SecretPlaceholders
@@ -23,27 +23,27 @@ from forge.workflows.kind import WorkflowKind
 from forge.workflows.models import StepStatus, StepSummary, WorkflowStepMoved
 
 
-async def call_in_run(store: Store, run_id: str) -> LiveCall:
+async def call_in_run(store: Store, run_id: str) -> StepCall:
     """Return the call of a step that has just started."""
     async with store.begin() as tx:
         await insert_run(tx, ACCOUNT, run_id, "workflow")
     return call_of(store, run_id)
 
 
-def call_of(store: Store, run_id: str) -> LiveCall:
+def call_of(store: Store, run_id: str) -> StepCall:
     kind = WorkflowKind(store, EventLog(store, Metrics(version="test")))
     owner = RunAttempt(run_id, 1)
-    given = step("errand", "sub_workflow", workflow_name="other")
-    given["config"]["type"] = "sub_workflow"
+    definition = step("call", "sub_workflow", workflow_name="other")
+    definition["config"]["type"] = "sub_workflow"
     summary = StepSummary(
-        key="errand", step="errand", type=StepType.SUB_WORKFLOW, name="errand", status=StepStatus.RUNNING
+        key="call", step="call", type=StepType.SUB_WORKFLOW, name="call", status=StepStatus.RUNNING
     )
-    return LiveCall(
+    return StepCall(
         facts=RunInfo(run_id, ACCOUNT, "workflow", "long", 0),
-        step=Step.model_validate(given),
+        step=Step.model_validate(definition),
         row=StepRow(summary),
         activity=RunActivity(10.0, 0.0, 1),
-        write=lambda row, told: kind.recorder.write(owner, (row,), told),
+        write=lambda row, events: kind.recorder.write(owner, (row,), events),
         run_fenced=kind._run_fenced(owner),
         secrets=SecretPlaceholders(),
     )
@@ -51,20 +51,20 @@ def call_of(store: Store, run_id: str) -> LiveCall:
 
 async def ticket_of(store: Store, run_id: str) -> JsonValue:
     async with store.read() as tx:
-        return (await step_store.load(tx, run_id))["errand"].ticket
+        return (await step_store.load(tx, run_id))["call"].ticket
 
 
 async def test_publishing_a_step_keeps_its_ticket(store: Store):
-    run_id, telling = new_id(), list[asyncio.Task[None]]()
+    run_id, publishing = new_id(), list[asyncio.Task[None]]()
     call = await call_in_run(store, run_id)
 
     async def start(_: Tx) -> JsonValue:
-        telling.append(asyncio.create_task(call.publish_start()))
+        publishing.append(asyncio.create_task(call.publish_start()))
         await asyncio.sleep(0.02)
         return "the child"
 
     assert await call.begin(start) == "the child"
-    await telling[0]
+    await publishing[0]
     assert await ticket_of(store, run_id) == "the child"
 
 

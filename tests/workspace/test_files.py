@@ -40,7 +40,7 @@ def test_truncated_read_has_no_hash(files: Files, limit: int):
     assert files.read("src/app.py", limit=limit) == FileContent(b"print('hello')\n"[:limit], 15, None)
 
 
-def test_a_large_file_is_read_whole(files: Files, root: Path):
+def test_large_file_is_read_completely(files: Files, root: Path):
     data = os.urandom(3 << 20)
     (root / "large").write_bytes(data)
     assert files.read("large", limit=1 << 30) == FileContent(data, len(data), sha(data))
@@ -59,7 +59,7 @@ def test_listing_is_sorted_and_omits_protected_and_temporary_names(files: Files,
     assert files.list("src") == files.list("./src//") == [Entry("src/app.py", EntryKind.FILE, 15)]
 
 
-def test_names_that_no_path_can_contain_are_listed_as_other(files: Files, root: Path):
+def test_invalid_names_are_listed_as_other(files: Files, root: Path):
     for name in (b"new\nline", b"back\\slash", b"latin\xe9"):
         (root / os.fsdecode(name)).write_text("x")
     odd = [entry for entry in files.list() if entry.kind is EntryKind.OTHER]
@@ -120,15 +120,15 @@ def test_write_with_unexpected_hash_is_refused(files: Files, root: Path):
     files.write("README.md", b"mine", expect=seen)
     with pytest.raises(Changed, match="has changed"):
         files.write("README.md", b"again", expect=seen)
-    with pytest.raises(Changed, match="exists already"):
+    with pytest.raises(Changed, match="already exists"):
         files.write("README.md", b"again", expect="")
-    with pytest.raises(Changed, match="is gone"):
+    with pytest.raises(Changed, match="no longer exists"):
         files.write("other.md", b"again", expect=seen)
     assert files.write("other.md", b"new", expect="").created
     assert (root / "README.md").read_bytes() == b"mine"
 
 
-def test_a_failed_write_leaves_nothing_behind(files: Files, root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_failed_write_leaves_no_files(files: Files, root: Path, monkeypatch: pytest.MonkeyPatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -185,7 +185,7 @@ def test_link_loops_are_refused(files: Files, root: Path):
             files.read(path, limit=9)
 
 
-def test_nothing_is_written_through_a_link(files: Files, root: Path):
+def test_write_through_link_is_refused(files: Files, root: Path):
     (root / "dir").symlink_to("src")
     (root / "file").symlink_to("README.md")
     for path in ("dir/new.py", "dir/sub/new.py", "file"):

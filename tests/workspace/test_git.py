@@ -169,7 +169,7 @@ async def test_commit_is_restored_after_any_changes(git: WorkspaceHistory, root:
     assert list(contents(outside)) == ["secret.txt"]
 
 
-async def test_a_commit_with_large_files_can_be_restored(git: WorkspaceHistory, root: Path):
+async def test_commit_with_large_files_is_restored(git: WorkspaceHistory, root: Path):
     for number in range(70):
         (root / f"{number}.bin").write_bytes(bytes([number]) * (1 << 20))
     (root / "largest.bin").write_bytes(b"x" * (64 << 20))
@@ -323,7 +323,9 @@ async def test_project_configuration_executes_nothing(git: WorkspaceHistory, roo
 
 
 @pytest.mark.parametrize("command", ["status", "add ."])
-def test_traps_fire_with_plain_git(root: Path, mark: Path, monkeypatch: pytest.MonkeyPatch, command: str):
+def test_project_configuration_is_executed_by_plain_git(
+    root: Path, mark: Path, monkeypatch: pytest.MonkeyPatch, command: str
+):
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
         monkeypatch.delenv(name)
     plain_git(root, *command.split())
@@ -361,7 +363,7 @@ async def test_special_files_are_left_out_of_history(git: WorkspaceHistory, root
 
 
 @pytest.mark.usefixtures("exchanged")
-async def test_swapped_names_bring_no_outside_file_into_history(git: WorkspaceHistory, root: Path):
+async def test_concurrently_swapped_link_adds_no_outside_file_to_history(git: WorkspaceHistory, root: Path):
     for number in range(5):
         (root / "src" / "app.py").write_text(str(number))
         made = await commit(git)
@@ -492,7 +494,7 @@ async def test_slow_git_command_is_killed(git: WorkspaceHistory, root: Path, mon
     assert running_in(root) == []
 
 
-async def test_cancelling_ends_git(git: WorkspaceHistory, root: Path):
+async def test_cancelled_git_command_is_killed(git: WorkspaceHistory, root: Path):
     os.mkfifo(root / ".gitignore")
     task = asyncio.create_task(git.status())
     while not running_in(root):
@@ -503,14 +505,14 @@ async def test_cancelling_ends_git(git: WorkspaceHistory, root: Path):
     assert running_in(root) == []
 
 
-async def test_too_much_output_is_refused(git: WorkspaceHistory, git_dir: Path, root: Path):
+async def test_oversized_git_output_is_refused(git: WorkspaceHistory, git_dir: Path, root: Path):
     (root / "big").write_bytes(b"x" * 500_000)
     made = await commit(git)
     with pytest.raises(TooLarge):
         await git.show(made.id, "big", limit=1000)
 
 
-async def test_too_much_output_that_fills_the_buffer_is_refused(
+async def test_oversized_git_output_that_fills_buffer_is_refused(
     git: WorkspaceHistory, root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (root / "big").write_bytes(b"x" * 500_000)

@@ -24,7 +24,7 @@ from forge.workspace.observed.observed_repository import observe
 NOBODY = 65534
 
 
-class TestWhereItIs:
+class TestLocation:
     def test_nested_path_resolves_to_repository_root(self, repository: Repository):
         for path in ("", "src", "src/b.py"):
             with observe(repository.path / path) as observed:
@@ -65,14 +65,14 @@ class TestWhereItIs:
         with pytest.raises(BrokenRepository, match="not a regular file"), observe(tmp_path):
             pass
 
-    def test_a_repository_of_another_user_needs_no_exception(self, repository: Repository):
+    def test_repository_of_other_user_is_accepted(self, repository: Repository):
         if os.getuid() != 0:
             pytest.skip("only root can give files away")
         for path in (repository.path, *repository.path.rglob("*")):
             os.lchown(path, NOBODY, NOBODY)
         assert see(repository.path) == {}
 
-    def test_a_linked_work_tree_has_its_own_head_and_index(self, repository: Repository, tmp_path: Path):
+    def test_linked_work_tree_has_own_head_and_index(self, repository: Repository, tmp_path: Path):
         repository.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
         (tmp_path / "side" / "new.py").write_text("n\n")
         with observe(tmp_path / "side") as observed:
@@ -223,7 +223,7 @@ class TestHistory:
             assert [read(first, name) for name in ("src", "no", "no\n", "", "a\0")] == [None] * 5
             assert read("HEAD", "a.py") is None
 
-    def test_before_the_first_commit_there_is_no_history(self, tmp_path: Path):
+    def test_history_is_empty_before_first_commit(self, tmp_path: Path):
         repository = make_repository(tmp_path / "project")
         repository.write({"a.py": "a\n"})
         with observe(repository.path) as observed:
@@ -232,7 +232,7 @@ class TestHistory:
 
 
 class TestReading:
-    def test_many_threads_may_read_at_once(self, repository: Repository):
+    def test_concurrent_reads_return_correct_content(self, repository: Repository):
         files = {f"f{number}.txt": f"{number}\n" * number * 100 for number in range(40)}
         repository.commit(files)
         with observe(repository.path) as observed, ThreadPoolExecutor(8) as pool:
@@ -240,7 +240,7 @@ class TestReading:
             contents = dict(zip(blobs, pool.map(observed.read, list(blobs.values())), strict=True))
         assert contents == {name: text.encode() for name, text in files.items()}
 
-    def test_a_git_that_was_killed_is_started_again(self, repository: Repository):
+    def test_killed_git_process_is_restarted(self, repository: Repository):
         blob = repository.git("rev-parse", "HEAD:a.py")
         with observe(repository.path) as observed:
             assert observed.read(blob) == b"a = 1\n"
@@ -258,7 +258,7 @@ class TestReading:
             observed.read(repository.git("rev-parse", "HEAD:a.py"))
 
 
-class TestLikeGit:
+class TestGitCompatibility:
     def test_line_ends_follow_repository_settings(self, repository: Repository):
         repository.commit({".gitattributes": "*.txt text=auto eol=crlf\n", "t.txt": "one\ntwo\n"})
         repository.write({"t.txt": "one\r\ntwo\r\n", "a.py": "a = 1\r\n"})
@@ -299,7 +299,7 @@ class TestLikeGit:
             repository.git("add", "--all")
             assert observed.tree == repository.git("write-tree")
 
-    def test_a_name_that_differs_by_case_is_a_rename(self, repository: Repository):
+    def test_case_change_is_reported_as_rename(self, repository: Repository):
         (repository.path / "a.py").rename(repository.path / "A.py")
         assert see(repository.path) == {"A.py": "R"}
 

@@ -22,7 +22,7 @@ from forge.workspace.observed.errors import (
 from forge.workspace.observed.observed_repository import observe
 
 
-class TestStrangeFiles:
+class TestUnusualFiles:
     def test_pipes_and_sockets_are_left_out(self, repository: Repository):
         os.mkfifo(repository.path / "pipe")
         (repository.path / "a.py").unlink()
@@ -204,7 +204,7 @@ class TestStrangeFiles:
         with pytest.raises(TooManyNested, match=r"'three' is not inspected"):
             see(repository.path)
 
-    def test_a_large_new_file_is_hashed_and_not_copied(
+    def test_large_new_file_is_hashed_but_not_copied(
         self, repository: Repository, monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr(mirror_index, "LARGE_FILE_BYTES", 1000)
@@ -225,9 +225,7 @@ class TestStrangeFiles:
             repository.git("add", "--all")
             assert observed.tree == repository.git("write-tree")
 
-    def test_a_large_file_that_moved_is_a_rename(
-        self, repository: Repository, monkeypatch: pytest.MonkeyPatch
-    ):
+    def test_moved_large_file_is_a_rename(self, repository: Repository, monkeypatch: pytest.MonkeyPatch):
         repository.commit({"huge.txt": b"x" * 2000})
         monkeypatch.setattr(mirror_index, "LARGE_FILE_BYTES", 1000)
         (repository.path / "huge.txt").rename(repository.path / "moved.txt")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.repositories import Repository, everything_below, make_repository
+from tests.support.repositories import Repository, make_repository, snapshot_tree
 from tests.workspace.observed_helpers import changed, paths, see
 
 from forge.errors import TooLarge, Unavailable
@@ -20,7 +20,7 @@ from forge.workspace.observed.errors import (
 from forge.workspace.observed.observed_repository import observe
 
 
-class TestWhatIsBroken:
+class TestBrokenRepositories:
     def test_head_with_missing_commit_is_broken(self, repository: Repository):
         head = repository.git("rev-parse", "HEAD")
         (repository.path / ".git" / "objects" / head[:2] / head[2:]).unlink()
@@ -102,7 +102,7 @@ class TestWhatIsBroken:
             _ = observed.tree
 
 
-class TestHostility:
+class TestHostileConfiguration:
     @pytest.fixture
     def trap(self, tmp_path: Path) -> Iterator[Path]:
         """A program that leaves a trace when it is run."""
@@ -179,13 +179,13 @@ class TestHostility:
         repository.write({"a.py": "a = 2\n", "new.py": "n\n"})
         repository.git("add", "new.py")
         os.utime(repository.path / "src" / "b.py")
-        before = everything_below(repository.path)
+        before = snapshot_tree(repository.path)
         with observe(repository.path) as observed:
             assert changed(observed) == {"a.py": "M", "new.py": "A"}
             observed.tree_without(["a.py"])
             list(observed.new_lines(observed.resolve("HEAD"), observed.changes(observed.resolve("HEAD"))))
             observed.history.since(observed.resolve("HEAD~1"))
-        assert everything_below(repository.path) == before
+        assert snapshot_tree(repository.path) == before
 
     @pytest.mark.parametrize("is_packed", [False, True])
     def test_object_times_do_not_change(self, repository: Repository, is_packed: bool):
@@ -194,12 +194,12 @@ class TestHostility:
         if is_packed:
             repository.git("gc", "--quiet")
         repository.write({"a.py": "a = 1\n", "copy.py": "b = 1\n", "other/b.py": "b = 1\n"})
-        before = everything_below(repository.path)
+        before = snapshot_tree(repository.path)
         with observe(repository.path) as observed:
             assert changed(observed) == {"a.py": "M", "copy.py": "A", "other/b.py": "A"}
             assert changed(observed, "HEAD~1") == {"copy.py": "A", "other/b.py": "A"}
             observed.tree_without(["copy.py", "other/b.py"])
-        assert everything_below(repository.path) == before
+        assert snapshot_tree(repository.path) == before
 
     def test_temporary_files_and_processes_are_cleaned_up(
         self, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -217,7 +217,7 @@ class TestHostility:
         with pytest.raises(Unavailable):
             observed.history.find(blob)
 
-    def test_attributes_do_not_make_a_text_binary(self, repository: Repository):
+    def test_attributes_do_not_make_text_binary(self, repository: Repository):
         repository.write({".gitattributes": "*.py binary -diff\n", "a.py": "a = 2\n"})
         with observe(repository.path) as observed:
             change = next(each for each in observed.changes(observed.resolve("HEAD")) if each.path == "a.py")
@@ -228,7 +228,7 @@ class TestHostility:
         assert see(repository.path) == {".gitattributes": "A", "a.py": "M"}
 
 
-class TestMarks:
+class TestIndexFeatures:
     """What an index can say to keep git from looking."""
 
     @pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
@@ -270,7 +270,7 @@ class TestMarks:
         repository.write({"src/new.py": "n\n"})
         assert see(repository.path) == {"src/new.py": "A"}
 
-    def test_a_split_index_is_read_whole(self, repository: Repository):
+    def test_split_index_is_supported(self, repository: Repository):
         repository.git("config", "core.splitIndex", "true")
         repository.git("update-index", "--split-index")
         repository.commit({"c.py": "c\n"})

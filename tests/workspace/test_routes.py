@@ -54,7 +54,7 @@ def test_files_are_listed_read_and_searched(server: Server, shop: dict[str, Any]
     }
 
 
-def test_no_path_leads_out_by_http(server: Server, shop: dict[str, Any]):
+def test_path_traversal_over_http_is_refused(server: Server, shop: dict[str, Any]):
     own = f"{SHOP}/{shop['id']}"
     with server.client() as client:
         for path in climbing_paths(200):
@@ -105,7 +105,7 @@ def test_commands_match_the_api(forge: Terminal, shop: dict[str, Any]):
     assert forge("workspaces", "show", "nothing").code == 5
 
 
-def test_a_workspace_is_made_and_removed_by_command(forge: Terminal, tmp_path: Path):
+def test_workspace_is_created_and_removed_by_command(forge: Terminal, tmp_path: Path):
     made = forge("workspaces", "create", "brief", "--json").data
     assert forge("workspaces", "create", "brief").code == 6
     odd = forge("workspaces", "create", "bad/name")

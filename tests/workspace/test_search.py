@@ -78,14 +78,14 @@ def test_glob_matches_name_or_path(files: Files, tree: Path, glob: str, found: l
     ] == found
 
 
-def test_a_large_file_that_is_named_is_searched_from_its_beginning(files: Files, tree: Path):
+def test_explicitly_named_large_file_is_searched_partially(files: Files, tree: Path):
     (tree / "large.log").write_text("first\n" + "x" * (4 << 20) + "\nlast\n")
     assert search(files, "last", path="large.log") == SearchResult(False, truncated=True, files_searched=1)
     first = search(files, "first", path="large.log")
     assert (places(first), first.truncated) == (["large.log:1"], True)
 
 
-def test_a_search_can_be_confined_to_a_directory_or_a_file(files: Files, tree: Path):
+def test_search_can_be_limited_to_directory_or_file(files: Files, tree: Path):
     assert places(search(files, "unit", path="src/deep")) == ["src/deep/c.py:3"]
     assert places(search(files, "unit", path="src/b.ts")) == ["src/b.ts:1"]
     assert places(search(files, "unit", path="node_modules")) == ["node_modules/m/index.js:1"]
@@ -95,7 +95,7 @@ def test_a_search_can_be_confined_to_a_directory_or_a_file(files: Files, tree: P
         search(files, "core", path=".git")
 
 
-def test_anchors_are_those_of_lines_and_no_match_spans_two(files: Files, tree: Path):
+def test_anchors_match_lines_and_matches_do_not_span_lines(files: Files, tree: Path):
     assert places(search(files, r"^class")) == ["a.py:2"]
     assert places(search(files, r"\{\}$")) == ["src/b.ts:1"]
     assert places(search(files, r"1\s+#")) == []
@@ -108,7 +108,7 @@ def test_anchors_are_those_of_lines_and_no_match_spans_two(files: Files, tree: P
     ]
 
 
-def test_there_is_a_limit_of_matches(files: Files, root: Path):
+def test_number_of_matches_is_limited(files: Files, root: Path):
     (root / "many.txt").write_text("needle\n" * 100)
     result = search(files, "needle", limit=7)
     assert (len(result.matches), result.truncated) == (7, True)
@@ -116,7 +116,7 @@ def test_there_is_a_limit_of_matches(files: Files, root: Path):
     assert (len(exact.matches), exact.truncated) == (100, False)
 
 
-def test_long_lines_are_cut_around_their_match(files: Files, root: Path):
+def test_long_lines_are_truncated_around_match(files: Files, root: Path):
     (root / "long.txt").write_text("é" * 10_000 + "needle" + "x" * 10_000 + "\nneedle" + "y" * 500)
     first, second = search(files, "needle").matches
     assert (len(first.text), len(second.text)) == (200, 199)
@@ -125,7 +125,7 @@ def test_long_lines_are_cut_around_their_match(files: Files, root: Path):
 
 
 @pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|aa)+$", r"(.*a){25}b", r"([a-z]+)*\d", "(x+x+)+y"])
-def test_no_expression_takes_long(files: Files, root: Path, pattern: str):
+def test_pathological_expressions_are_fast(files: Files, root: Path, pattern: str):
     (root / "evil.txt").write_text("a" * 100_000 + "!" + "x" * 100_000)
     started = time.process_time()
     search(files, pattern)
@@ -141,7 +141,7 @@ def test_invalid_search_is_refused(files: Files):
         search(files, "x", glob="{a")
 
 
-def test_a_link_inside_can_be_searched(files: Files, tree: Path):
+def test_link_inside_workspace_can_be_searched(files: Files, tree: Path):
     (tree / "link").symlink_to("src")
     assert places(search(files, "unit", path="link")) == ["link/.hidden:1", "link/b.ts:1", "link/deep/c.py:3"]
 
@@ -156,12 +156,12 @@ def test_match_order_does_not_depend_on_threads(files: Files, root: Path):
     assert ([match.path for match in few.matches], few.truncated) == (found[:150], True)
 
 
-def test_a_search_ends_at_its_time_limit(files: Files, root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_search_stops_at_time_limit(files: Files, root: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("forge.workspace.filesystem.search.TIME_LIMIT_S", -1.0)
     assert search(files, "hello") == SearchResult(literal=False, truncated=True)
 
 
-def test_nothing_outside_is_searched(files: Files, root: Path, outside: Path):
+def test_files_outside_workspace_are_not_searched(files: Files, root: Path, outside: Path):
     (root / "link").symlink_to("../outside")
     (root / "file").symlink_to(outside / "secret.txt")
     (root / "g").symlink_to(".git")
@@ -173,7 +173,9 @@ def test_nothing_outside_is_searched(files: Files, root: Path, outside: Path):
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pattern=st.text(max_size=30), glob=st.none() | st.text(alphabet="*?[]{},!ab/\\^-.é", max_size=12))
-def test_any_text_can_be_looked_for(root: Path, outside: Path, pattern: str, glob: str | None):
+def test_arbitrary_pattern_does_not_find_outside_files(
+    root: Path, outside: Path, pattern: str, glob: str | None
+):
     with Files(root) as files:
         try:
             found = search(files, pattern, glob=glob)
@@ -182,7 +184,7 @@ def test_any_text_can_be_looked_for(root: Path, outside: Path, pattern: str, glo
     assert SECRET not in repr(found).encode()
 
 
-def test_a_literal_search_agrees_with_python(files: Files, root: Path):
+def test_literal_search_matches_python_result(files: Files, root: Path):
     lines = ["alpha beta", "Beta.gamma", "", "(beta)", "tail beta"]
     (root / "x.txt").write_text("\n".join(lines))
     expected = [number for number, line in enumerate(lines, 1) if "beta" in line.lower()]

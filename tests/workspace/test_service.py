@@ -24,7 +24,7 @@ def workspaces(store: Store, data_dir: Path) -> Workspaces:
     return Workspaces(store, data_dir)
 
 
-async def test_a_workspace_is_made_listed_used_and_removed(workspaces: Workspaces, data_dir: Path):
+async def test_workspace_is_created_listed_used_and_removed(workspaces: Workspaces, data_dir: Path):
     made = await workspaces.create("ada", "shop")
     place = data_dir / "workspaces" / made.id
     assert made == WorkspaceInfo(
@@ -40,7 +40,7 @@ async def test_a_workspace_is_made_listed_used_and_removed(workspaces: Workspace
     assert not place.is_dir()
 
 
-async def test_a_workspace_with_a_closed_directory_is_removed():
+async def test_workspace_with_read_only_directory_is_removed():
     with unprivileged_user() as home:
         store = Store(f"sqlite:///{home / 'forge.db'}")
         await migrate(store)
@@ -78,7 +78,7 @@ async def test_failed_removal_keeps_files(workspaces: Workspaces, monkeypatch: p
     assert (await workspaces.open("ada", made.id)).info == made
 
 
-async def test_an_adopted_directory_stays(workspaces: Workspaces, root: Path, data_dir: Path):
+async def test_removing_adopted_workspace_keeps_directory(workspaces: Workspaces, root: Path, data_dir: Path):
     made = await workspaces.create("ada", "site", path=root)
     assert (made.path, made.is_adopted) == (str(root), True)
     opened = await workspaces.open("ada", made.id)
@@ -98,7 +98,7 @@ async def test_names_are_unique_per_account(workspaces: Workspaces, data_dir: Pa
     assert len(list((data_dir / "workspaces").iterdir())) == 2
 
 
-async def test_concurrently_taken_name_leaves_nothing_behind(
+async def test_name_conflict_during_create_leaves_no_directory(
     workspaces: Workspaces, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async def looks_free(*_: object) -> None:
@@ -166,7 +166,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def test_a_project_can_be_adopted_also_by_a_link(home: Path):
+def test_project_can_be_adopted_through_link(home: Path):
     (home / "link").symlink_to("code/site")
     for path in (home / "link", home / "code" / "site", home / "code"):
         assert check_adoptable(path, home / "data") == path.resolve()

@@ -59,7 +59,7 @@ def try_all(files: Files, path: str) -> None:
         assert b"root:" not in shown, path
 
 
-def test_no_path_of_the_grammar_escapes_hangs_or_crashes(
+def test_generated_paths_do_not_escape_hang_or_crash(
     files: Files, root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(os, "fsync", lambda _: None)
@@ -131,7 +131,7 @@ def test_any_text_is_a_valid_path_or_refused(root: Path, outside: Path, path: st
 
 
 @pytest.mark.usefixtures("exchanged")
-def test_swapping_names_concurrently_gains_nothing(
+def test_concurrently_swapped_link_does_not_escape(
     files: Files, outside: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(os, "fsync", lambda _: None)

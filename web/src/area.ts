@@ -1,6 +1,6 @@
 /**
- * What the shell and the areas agree on. An area is a folder in `features/` that exports one `Area`:
- * its pages, its place in the sidebar, its entries in the palette. `app/areas.ts` lists them all.
+ * The contract between the shell and the areas. An area is a folder in `features/` that exports one `Area`: its pages,
+ * its sidebar entry and its palette commands. `app/areas.ts` lists them all.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import { type AnyRoute, createRootRouteWithContext, createRoute, redirect } from "@tanstack/react-router";
@@ -17,7 +17,7 @@ export type AreaCommand = {
   label: string;
   icon?: Icon;
   keywords?: string;
-  /** A heading of its own in the palette; otherwise the area's name. */
+  /** The heading in the palette; default: the area's label. */
   group?: string;
   detail?: string;
   run: () => void;
@@ -27,17 +27,17 @@ export type Area = {
   label: string;
   routes: readonly AnyRoute[];
   /**
-   * `key` is the letter after G; `useCount` says how many things in the area wait for the person; runs of the `kind`
-   * are at home in this area rather than among all runs.
+   * `key` is the letter after G. `useCount` returns how many things need attention. The pages of runs of this `kind`
+   * belong to this area instead of "Runs".
    */
   nav: { to: string; icon: Icon; key: string; useCount?: () => number; kind?: string };
-  /** Computed whenever the palette opens, so it may offer what is in the cache right now. */
+  /** Computed whenever the palette opens, so it can offer what is currently cached. */
   commands?: (shell: ShellActions) => AreaCommand[];
 };
 
 export const rootRoute = createRootRouteWithContext<{ queries: QueryClient }>()();
 
-/** The parent of every page that needs a signed-in person. Its component is the shell itself. */
+/** The parent of every page that requires a session. Its component is the shell. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "shell",

@@ -13,7 +13,7 @@ import { toast } from "@/ui/toast";
 
 const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
-/** Forge may run on this very machine: whether the browser thinks it is online does not matter. */
+/** Forge may run on this machine, so the browser's online state does not matter. */
 const NETWORK = "always";
 
 const queries = new QueryClient({
@@ -21,7 +21,7 @@ const queries = new QueryClient({
     queries: {
       staleTime: 30_000,
       networkMode: NETWORK,
-      // A refusal stays a refusal; only a server that did not answer is worth asking again.
+      // Retry only network and server errors.
       retry: (failures, error) =>
         failures < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
     },
@@ -45,7 +45,7 @@ const live = new LiveClient({
   onSignedOut: () => leave(),
 });
 
-/** The session is over: forget what was read in it, and come back to this page after signing in. */
+/** The session ended: clear the cache, and return to this page after signing in. */
 function leave(): void {
   const { href, pathname } = router.state.location;
   if (pathname === "/login") return;
@@ -54,7 +54,7 @@ function leave(): void {
 }
 
 const root = document.getElementById("root");
-if (!root) throw new Error("There is no #root in index.html.");
+if (!root) throw new Error("index.html has no #root element.");
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

@@ -177,7 +177,7 @@ test("silence is good news only when somebody looked", () => {
   });
   expect(end("PASS", skip).title).toBe("Nothing was checked");
   expect(end("FAIL", result("A4", [], { result: "ERROR" })).title).toBe("Failed without findings");
-  expect(ending(fold(started)).title).toBe("Not reached");
+  expect(ending(fold(started)).title).toBe("No verdict");
 });
 
 test.each([
@@ -273,7 +273,7 @@ test("before the checks it is said that the tests run", () => {
   const testing = foldRun(NOTHING_YET, [step]);
   expect(doing({ run: testing, audit: NOT_STARTED }).title).toBe(TESTING);
   expect(doing({ run: NOTHING_YET, audit: NOT_STARTED }).title).toBe("Starting");
-  expect(doing({ run: testing, audit: fold(started) }).title).toBe("Nothing found so far");
+  expect(doing({ run: testing, audit: fold(started) }).title).toBe("No findings yet");
 });
 
 test("a ledger that takes no entry is told beside the verdict", () => {

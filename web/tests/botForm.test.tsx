@@ -62,9 +62,9 @@ test("mistakes are named where they are", () => {
   expect(mistakesOf(formOf(bot().identity))).toEqual({});
   const wrong = { ...BLANK, name: " ", temperature: "", maxTokens: "1.5", tags: "x".repeat(41) };
   expect(mistakesOf(wrong)).toEqual({
-    name: "A bot needs a name.",
-    temperature: "A number from 0 to 2.",
-    maxTokens: "A whole number from 1 to 200000.",
+    name: "Enter a name.",
+    temperature: "Enter a number from 0 to 2.",
+    maxTokens: "Enter a whole number from 1 to 200000.",
     tags: "Tags can have at most 40 characters.",
   });
   expect(Object.keys(mistakesOf({ ...BLANK, name: "a", temperature: "2.1", maxTokens: "0" }))).toEqual([

@@ -259,7 +259,7 @@ test("who cannot be talked to says why, and where that is changed", async () => 
   openChat(bot({ blocked: "SOUL.md was changed by hand." }));
   await connect();
   expect(await screen.findByText("SOUL.md was changed by hand.")).toBeInTheDocument();
-  expect(screen.getByRole("link", { name: "Open its files" })).toHaveAttribute("href", "/bots/iris/soul");
+  expect(screen.getByRole("link", { name: "Open files" })).toHaveAttribute("href", "/bots/iris/soul");
   expect(screen.queryByLabelText("Message Iris")).toBeNull();
 });
 

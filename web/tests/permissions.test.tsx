@@ -59,7 +59,7 @@ test("what is allowed goes out all at once, for the folder that was looked at", 
   const skill = detail({ asks: ASKS, state: "review", problem: "It asks for what nobody granted." });
   const after = detail({ asks: ASKS, grants: [grant("http_get")], granted: ["http_get"] });
   const requests = open(skill, { "PUT /api/v1/skills/weather/grants": { data: after } });
-  const save = await screen.findByRole("button", { name: "Grant nothing" });
+  const save = await screen.findByRole("button", { name: "Revoke all" });
   expect(save).toBeDisabled();
   await waitFor(() => expect(screen.getByRole("checkbox", { name: "use http_get" })).toBeEnabled());
   await user.click(screen.getByRole("checkbox", { name: "use http_get" }));

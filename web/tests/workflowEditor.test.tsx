@@ -88,16 +88,11 @@ const FIELDS: Record<StepType, string[]> = {
   http: ["Method", "Address", "Accepted status codes", "Maximum response size, in bytes"],
   code: ["Language", "Input"],
   conditional: ["Condition", "Add a step: Then", "Add a step: Else"],
-  loop: ["Repeat", "Items", "Add a step: Steps inside", "Maximum iterations", "At a time"],
-  approval: [
-    "Question",
-    "When it is rejected",
-    "Add a step: Only when rejected",
-    "Time to decide, in seconds",
-  ],
+  loop: ["Repeat", "Items", "Add a step: Steps inside", "Maximum iterations", "Parallel iterations"],
+  approval: ["Question", "If rejected", "Add a step: Only when rejected", "Decision timeout in seconds"],
   sub_workflow: ["Workflow", "Input"],
   wait: ["Wait", "Seconds"],
-  message: ["Send it to", "Bot", "Message", "Type", "Wait for a reply"],
+  message: ["Send to", "Bot", "Message", "Type", "Wait for a reply"],
   audit: ["Workspace", "Base revision", "FAIL", "ERROR", "WARN"],
 };
 const COMMON = [

@@ -1,7 +1,7 @@
 """Authenticate a caller from plain credentials; independent of the web framework.
 
-A key in a header can only come from a program that was given it. A browser sends cookies automatically, also with
-requests made by foreign pages: an unsafe request with a cookie must therefore come from our own pages (Origin) and
+A key in a header can only come from a program that has it. A browser sends cookies automatically, also with requests
+of foreign pages: an unsafe request with a cookie must therefore come from our own pages (Origin) and
 carry a token only they can read (CSRF).
 """
 
@@ -91,37 +91,37 @@ class Authenticator:
         at = self._clock()
         async with self._store.read() as tx:
             session = await sessions.find(tx, token)
-        standing = sessions.token_state(session, token, at)
-        await self._reject_ended(session, standing)
+        state = sessions.token_state(session, token, at)
+        await self._reject_ended(session, state)
         _check_csrf(credentials, token)
         if credentials.kind is RequestKind.WEBSOCKET:
             return Authentication(
                 _session_caller(session)
             )  # no response follows that could carry a new cookie
-        return Authentication(_session_caller(session), await self._renew(session, token, standing, at))
+        return Authentication(_session_caller(session), await self._renew(session, token, state, at))
 
-    async def _reject_ended(self, session: SessionRow, standing: TokenState) -> None:
-        if standing is TokenState.EXPIRED:
+    async def _reject_ended(self, session: SessionRow, state: TokenState) -> None:
+        if state is TokenState.EXPIRED:
             raise Unauthenticated("This session has expired.", hint=sessions.SIGN_IN)
-        if standing is TokenState.REPLAYED:
-            async with self._store.begin() as tx:  # committed before the refusal is raised
+        if state is TokenState.REPLAYED:
+            async with self._store.begin() as tx:  # committed before the error is raised
                 await store.delete_session(tx, session.id)
             _log.warning("session %s ended: a replaced token was used", session.id)
             raise Unauthenticated(
-                "This session was ended, because an outdated copy of it was used.", hint=sessions.SIGN_IN
+                "This session was ended because an outdated token was used.", hint=sessions.SIGN_IN
             )
 
-    async def _renew(self, session: SessionRow, token: str, standing: TokenState, at: datetime) -> str | None:
-        """Extend the session. Returns the token to continue with if it is a new one."""
-        if standing is TokenState.PREVIOUS:
+    async def _renew(self, session: SessionRow, token: str, state: TokenState, at: datetime) -> str | None:
+        """Extend the session. Return the new token if it was rotated."""
+        if state is TokenState.PREVIOUS:
             return sessions.successor(token, session.salt)
-        if standing is TokenState.CURRENT:
+        if state is TokenState.CURRENT:
             return None
         life = self._session_life
-        if standing is TokenState.UNCONFIRMED:
+        if state is TokenState.UNCONFIRMED:
             await self._write_if_possible(lambda tx: store.restart_rotation(tx, session.id, at))
             return sessions.successor(token, session.salt)
-        if standing is TokenState.DUE:
+        if state is TokenState.DUE:
             return await self._write_if_possible(lambda tx: sessions.rotate(tx, session, token, at, life))
         await self._write_if_possible(
             lambda tx: store.touch_session(tx, session, at=at, expires_at=at + life)
@@ -129,7 +129,7 @@ class Authenticator:
         return None
 
     async def _write_if_possible(self, write: Callable[[Tx], Awaitable[T]]) -> T | None:
-        """Write bookkeeping, tolerating outages: reading still works when the disk is full."""
+        """Record usage, ignoring outages: reads must still work when the disk is full."""
         try:
             async with self._store.begin() as tx:
                 return await write(tx)

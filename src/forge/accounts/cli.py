@@ -56,7 +56,7 @@ _secrets_table = Columns[SecretView](
 @click.command()
 @click.argument("url", required=False)
 @click.option("--key-stdin", is_flag=True, help="Read the API key from standard input instead of prompting.")
-@click.option("--link", is_flag=True, help="Print a new one-time link that signs a browser in.")
+@click.option("--link", is_flag=True, help="Print a new one-time link for signing in with a browser.")
 @click.option("--forget", is_flag=True, help="Delete the saved key for URL.")
 @json_option
 def login(url: str | None, key_stdin: bool, link: bool, forget: bool, as_json: bool) -> None:
@@ -67,7 +67,7 @@ def login(url: str | None, key_stdin: bool, link: bool, forget: bool, as_json: b
     if link:
         _print_link(url, as_json=as_json)
     elif url is None:
-        raise click.UsageError("Say where the server is (forge login URL), or ask for --link.")
+        raise click.UsageError("Pass the URL of the server (forge login URL), or --link.")
     elif forget:
         _forget(checked_url(url))
     else:
@@ -82,7 +82,7 @@ def _print_link(url: str | None, *, as_json: bool) -> None:
         print_json(link)
     else:
         click.echo(clean(link.url))
-        click.echo(f"It works once, until {link.expires_at.astimezone():%H:%M}.", err=True)
+        click.echo(f"The link works once, until {link.expires_at.astimezone():%H:%M}.", err=True)
 
 
 def _forget(url: str) -> None:
@@ -90,16 +90,20 @@ def _forget(url: str) -> None:
     keys = saved_keys(data_dir)
     if keys.pop(url, None) is None:
         known = ", ".join(sorted(keys)) or "none"
-        raise NotFound(f"There is no saved key for {url}.", hint=f"Saved keys: {known}")
+        raise NotFound(f"No API key is saved for {url}.", hint=f"Saved keys: {known}")
     save_keys(data_dir, keys)
     click.echo(
-        f"Deleted the saved key for {url}. It still works; to revoke it: forge keys revoke NAME", err=True
+        f"Deleted the saved key for {url}. The key is still valid; to revoke it: forge keys revoke NAME",
+        err=True,
     )
 
 
 def _log_in(url: str, *, from_stdin: bool, as_json: bool) -> None:
     if url.startswith("http://") and not is_loopback(url):
-        click.echo(f"warning: {url} is not encrypted; others on the network can read the key.", err=True)
+        click.echo(
+            f"warning: the connection to {url} is not encrypted; others on the network can read the key.",
+            err=True,
+        )
     key = _read_key(url, from_stdin=from_stdin)
     with connect_to(url, key) as client:
         me = client.get("/me", Me)
@@ -109,7 +113,7 @@ def _log_in(url: str, *, from_stdin: bool, as_json: bool) -> None:
         print_json({"url": url, **me.model_dump()})
     else:
         click.echo(f"Logged in to {url} as {clean(me.account.name)} ({', '.join(me.scopes)}).")
-        click.echo(f"To use it while a Forge runs on this machine: export FORGE_URL={url}", err=True)
+        click.echo(f"If a Forge server also runs on this machine: export FORGE_URL={url}", err=True)
 
 
 def _read_key(url: str, *, from_stdin: bool) -> str:
@@ -118,7 +122,7 @@ def _read_key(url: str, *, from_stdin: bool) -> str:
     )
     if not key.strip().isascii() or not key.strip():
         raise Invalid(
-            "That is not an API key.", hint="Make one where the server runs: forge keys create NAME"
+            "This is not an API key.", hint="Create one on the machine of the server: forge keys create NAME"
         )
     return key.strip()
 
@@ -143,7 +147,7 @@ def keys() -> None:
 def create(client: Client, name: str, scopes: tuple[str, ...]) -> Result[CreatedKey]:
     """Create the API key NAME. It is shown only once."""
     created = client.post("/keys", CreatedKey, {"name": name, "scopes": list(scopes)})
-    note = f"This is the only time it is shown. Revoke it: forge keys revoke {created.api_key.id}"
+    note = f"Save it now: it is not shown again. To revoke it: forge keys revoke {created.api_key.id}"
     return Result(created, created.key, note=note)
 
 
@@ -153,7 +157,7 @@ def create(client: Client, name: str, scopes: tuple[str, ...]) -> Result[Created
 def list_keys(client: Client, show_all: bool) -> Result[list[ApiKey]]:
     """List API keys. The keys themselves are never shown."""
     found = [key for key in client.get("/keys", list[ApiKey]) if show_all or key.revoked_at is None]
-    return Result(found, _keys_table, empty="There are no keys. Make one: forge keys create NAME")
+    return Result(found, _keys_table, empty="No API keys. Create one: forge keys create NAME")
 
 
 @keys.command()
@@ -163,7 +167,7 @@ def list_keys(client: Client, show_all: bool) -> Result[list[ApiKey]]:
 def revoke(client: Client, key: str, yes: bool) -> Result[ApiKey]:
     """Revoke an API key, given by name, id or id prefix. Cannot be undone."""
     found = client.get("/keys", list[ApiKey])
-    # A name means the key that still works.
+    # A name refers to the key that is not revoked.
     chosen = choose(
         key, "key", found, lambda one: one.id, name_of=lambda one: "" if one.revoked_at else one.name
     )
@@ -191,11 +195,11 @@ def set_secret(
 ) -> Result[SecretView]:
     """Save or replace the secret NAME. Prompts for the value without echoing it.
 
-    If standard input is not a terminal, the value is read from it, without a final line break.
+    If standard input is not a terminal, the value is read from it; a trailing line break is removed.
     """
-    if value:  # never an argument: those stay in the shell's history; and not repeated here, since this may be logged
+    if value:  # arguments stay in the shell history; not repeated in the error, which may be logged
         raise click.UsageError(
-            "A value is never an argument: leave it out and it is asked for, or use --stdin."
+            "Do not pass the value as an argument: omit it to be prompted, or use --stdin."
         )
     path, owner = _secret_path(name), _owner(bot, scope)
     secret = _read_value(name, from_stdin=from_stdin)
@@ -208,7 +212,7 @@ def set_secret(
 def list_secrets(client: Client) -> Result[list[SecretView]]:
     """List saved secrets and the well-known ones from the server's environment. Values are never shown."""
     found = client.get("/secrets", list[SecretView])
-    return Result(found, _secrets_table, empty="There are no secrets. Save one: forge secrets set NAME")
+    return Result(found, _secrets_table, empty="No secrets. Save one: forge secrets set NAME")
 
 
 @secrets.command()
@@ -226,13 +230,13 @@ def remove(client: Client, name: str, bot: str | None, scope: str, yes: bool) ->
 
 
 def _secret_path(name: str) -> str:
-    check_secret_name(name)  # it becomes part of an address
+    check_secret_name(name)  # it becomes part of a URL
     return f"/secrets/{name}"
 
 
 def _owner(bot: str | None, scope: str) -> str:
     if bot and scope:
-        raise click.UsageError("--bot and --scope exclude each other.")
+        raise click.UsageError("Pass either --bot or --scope, not both.")
     return f" of {bot or scope}" if bot or scope else ""
 
 
@@ -251,7 +255,7 @@ def _read_stdin() -> str:
     try:
         text = sys.stdin.read(MAX_SECRET_LENGTH + 3)
     except UnicodeDecodeError as error:
-        raise Invalid("A secret has to be text; standard input is not.", field="value") from error
+        raise Invalid("Standard input is not UTF-8 text.", field="value") from error
     return text.removesuffix("\n").removesuffix("\r")
 
 

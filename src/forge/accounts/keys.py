@@ -68,10 +68,10 @@ def needs_use_update(key: ApiKey, at: datetime) -> bool:
 
 
 async def _find_own(tx: Tx, caller: Caller, key_id: str) -> ApiKey:
-    # Checked here because PostgreSQL fails on text that no id can be (a NUL), where SQLite finds nothing.
+    # Checked because PostgreSQL fails on text that cannot be an id (with a NUL), where SQLite finds nothing.
     key = await store.find_user_key(tx, caller.account_id, key_id) if _ID.fullmatch(key_id) else None
     if key is None:
-        raise NotFound("There is no such API key.", hint="List them: forge keys list")
+        raise NotFound("API key not found.", hint="List them: forge keys list")
     return key
 
 

@@ -1,4 +1,4 @@
-"""Public models of accounts, keys and secrets. None of them can carry a stored secret or a token's hash."""
+"""Public models of accounts, keys and secrets. None of them contains a stored secret or a hash of a token."""
 
 import re
 from datetime import datetime
@@ -28,7 +28,10 @@ def _distinct(scopes: list[Scope]) -> list[Scope]:
 
 def check_secret_name(name: str) -> None:
     if not re.fullmatch(NAME_PATTERN, name):
-        raise Invalid("A secret's name consists of letters, digits and _ . - (at most 128).", field="name")
+        raise Invalid(
+            "The name of a secret may contain letters, digits and _ . - (at most 128 characters).",
+            field="name",
+        )
 
 
 def check_secret_value(value: str) -> None:

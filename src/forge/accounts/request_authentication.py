@@ -38,9 +38,9 @@ async def authenticate(connection: HTTPConnection) -> Caller:
     Stores `state.new_session_token` for the middleware that sets cookies.
     """
     accounts: Accounts = connection.app.state.accounts
-    recognised = await accounts.authenticator.authenticate(credentials_of(connection, accounts))
-    connection.state.new_session_token = recognised.new_session_token
-    return recognised.caller
+    authentication = await accounts.authenticator.authenticate(credentials_of(connection, accounts))
+    connection.state.new_session_token = authentication.new_session_token
+    return authentication.caller
 
 
 def needs_secure_cookies(connection: HTTPConnection, accounts: Accounts) -> bool:

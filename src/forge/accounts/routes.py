@@ -53,7 +53,7 @@ async def log_in(body: Login, request: Request, response: Response, accounts: Se
 @router.post("/logout", tags=["account"])
 async def log_out(caller: Reader, request: Request, response: Response, accounts: Service) -> Envelope[None]:
     await accounts.log_out(caller)
-    request.state.new_session_token = None  # the token may just have been rotated; the session ends anyway
+    request.state.new_session_token = None  # otherwise a token rotated by this request would be sent
     _set_cookies(response, ended_session_cookies(secure=needs_secure_cookies(request, accounts)))
     return reply(None)
 

@@ -78,7 +78,7 @@ async def rename_account(tx: Tx, account_id: str, name: str) -> Account:
 
 def _existing(account: Account | None) -> Account:
     if account is None:
-        raise NotFound("There is no such account.")
+        raise NotFound("Account not found.")
     return account
 
 
@@ -143,8 +143,8 @@ class Accounts:
     async def log_out(self, caller: Caller) -> None:
         if caller.method is not CallerMethod.SESSION:
             raise Conflict(
-                "There is no session to end: this request was made with an API key.",
-                hint="To make a key useless, revoke it: forge keys revoke ID",
+                "This request was made with an API key, so there is no session to end.",
+                hint="To revoke the key: forge keys revoke ID",
             )
         async with self._store.begin() as tx:
             await store.delete_session(tx, caller.credential_id)

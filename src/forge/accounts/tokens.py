@@ -17,7 +17,7 @@ def new_key() -> str:
 
 
 def hint_of(key: str) -> str:
-    """Return enough of a key for its owner to recognise it."""
+    """Return an excerpt of a key by which its owner can recognize it."""
     return f"{KEY_PREFIX}…{key[-4:]}"
 
 

@@ -1,4 +1,4 @@
-"""The vault: secrets encrypted at rest. Values go in and come out as `SecretStr`.
+"""The vault: secrets encrypted at rest. Values are passed and returned as `SecretStr`.
 
 Each value is encrypted with AES-256-GCM under its own nonce and bound to its scope and name: decryption fails for a
 row that was changed or moved to another name.
@@ -37,7 +37,7 @@ def secrets_of(environment: Mapping[str, str], known_names: Collection[str]) -> 
 
 _NONCE_BYTES = 12
 _MIN_SHOWN_LENGTH = 8
-"""Minimum length for showing the last four characters: of a shorter secret they would be half."""
+"""Minimum length for showing the last four characters, which would be half of a shorter secret."""
 
 
 OWN_SCOPE = "forge:vault"
@@ -172,7 +172,7 @@ def _view_of_environment(name: str, value: str) -> SecretView:
 def _check_name_and_scope(name: str, scope: str) -> None:
     check_secret_name(name)
     if scope == OWN_SCOPE or not re.fullmatch(SCOPE_PATTERN, scope):
-        raise Invalid("A secret's scope must look like bot:ID or be omitted.", field="scope")
+        raise Invalid("The scope of a secret must have the form bot:ID, or be omitted.", field="scope")
 
 
 def _associated_data(name: str, scope: str) -> bytes:
@@ -181,7 +181,9 @@ def _associated_data(name: str, scope: str) -> bytes:
 
 def _last_four(value: str) -> str:
     shown = value[-4:] if len(value) >= _MIN_SHOWN_LENGTH else ""
-    return shown if shown.isprintable() else ""  # line breaks are of no use, and PostgreSQL rejects NUL
+    return (
+        shown if shown.isprintable() else ""
+    )  # line breaks would spoil the output, and PostgreSQL rejects NUL
 
 
 def _display_name(name: str, scope: str) -> str:

@@ -48,7 +48,7 @@ def vault_key_from_keyring(name: str) -> SecretBytes:
 
 
 def _read_keyring(name: str, *, when_missing: str | None = None) -> str | None:
-    import keyring  # not at the top: searches for backends, and few installations use it
+    import keyring  # lazy: it searches for backends, and few installations use it
     from keyring.errors import KeyringError
 
     try:

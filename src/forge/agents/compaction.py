@@ -1,10 +1,9 @@
 """Compact a conversation to fit the model's context window while keeping prompt caching effective.
 
-Every change of what was already sent makes the provider read it anew at full price, so changes come in
-batches: nothing for many turns, then all old tool results at once. What is never touched: pinned messages
-(the directive, what people said, what an audit found, the text of a skill) and the last turns. Turns are only
-dropped when shortening was not enough, and always whole: a tool call without its result is refused by every
-provider.
+Every change of messages that were already sent invalidates the provider's cache, so changes are made in
+batches: none for many turns, then all old tool results together. Pinned messages (the directive, messages from
+people, audit findings, the text of a skill) and the last turns are never changed. Turns are only dropped if
+shortening is not enough, and always as a whole: every provider rejects a tool call without its result.
 """
 
 from collections.abc import Sequence
@@ -36,7 +35,7 @@ KEPT_CHARS = 200
 MAX_LISTED_CALLS = 40
 PART_OVERHEAD_BYTES = 40
 """Bytes of JSON around each part."""
-_SHORTENED = "[… shortened, {left:,} characters left out; use the tool again if you need them]"
+_SHORTENED = "[… shortened, {omitted:,} characters omitted; use the tool again if you need them]"
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,7 @@ def compact(
     window: int,
     forced: bool = False,
 ) -> Compacted | None:
-    """Compact the conversation, or return None if not needed. `forced`: the provider rejected it as too
-    long."""
+    """Compact the conversation, or return None if it is not needed. `forced`: the provider rejected it as too long."""
     before = overhead_tokens + estimate(history)
     turns = _turns(history)
     is_full = forced or before > COMPACT_ABOVE * window
@@ -130,14 +128,13 @@ def _shortened(message: UserMessage | AssistantMessage) -> UserMessage | Assista
 def _short(result: ToolResult) -> ToolResult:
     if len(result.text) <= MIN_SHORTENED_CHARS:
         return result
-    left = len(result.text) - KEPT_CHARS
-    text = f"{result.text[:KEPT_CHARS]}\n{_SHORTENED.format(left=left)}"
+    omitted = len(result.text) - KEPT_CHARS
+    text = f"{result.text[:KEPT_CHARS]}\n{_SHORTENED.format(omitted=omitted)}"
     return result.model_copy(update={"text": text})
 
 
 def _drop(turns: list[Turn], overhead_tokens: int, target: float) -> tuple[list[Turn], int]:
-    """Drop the oldest turns until the rest fits; keep pinned messages and add a note about what was
-    dropped."""
+    """Drop the oldest turns until the rest fits; keep pinned messages and add a note about the dropped calls."""
     total = overhead_tokens + sum(estimate(turn) for turn in turns)
     kept: list[UserMessage | AssistantMessage] = []
     used: list[str] = []
@@ -183,8 +180,8 @@ def _uses(turn: Turn) -> list[str]:
 def _note(used: list[str]) -> UserMessage:
     listed = "\n".join(f"- {line}" for line in used[-MAX_LISTED_CALLS:])
     text = (
-        f"[Earlier messages were left out to save room. The last tools you used in them:\n{listed}\n"
-        "The files are as these calls left them: read what you need again.]"
+        f"[Earlier messages were omitted to save space. Your last tool calls in them:\n{listed}\n"
+        "The files are in the state these calls left them in: read again what you need.]"
     )
     return UserMessage(parts=[Text(text=text)], is_note=True)
 

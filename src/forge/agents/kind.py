@@ -44,22 +44,22 @@ class AgentKind:
     def kind(self) -> RunKind[AgentInput]:
         return RunKind(KIND, AgentInput, self.run, title=_title)
 
-    async def run(self, context: RunContext, given: AgentInput) -> dict[str, Any]:
+    async def run(self, context: RunContext, inputs: AgentInput) -> dict[str, Any]:
         async def open_context() -> ToolContext:
-            workspace = await self._workspaces.open(context.account_id, given.workspace_id)
+            workspace = await self._workspaces.open(context.account_id, inputs.workspace_id)
             return ToolContext(workspace.files, self._steps.sandboxes)
 
         spec = AgentSpec(
-            role=given.role,
+            role=inputs.role,
             system=WORKER,
-            directive=directive(given.task),
+            directive=directive(inputs.task),
             tools=self._tools,
             open_context=open_context,
-            limits=given.limits,
+            limits=inputs.limits,
             workspace_skills=self._skills,
         )
         return (await Agent(context, spec, self._steps).work()).model_dump(mode="json")
 
 
-def _title(given: AgentInput) -> str:
-    return truncate(given.task.strip().partition("\n")[0], TITLE_LENGTH)
+def _title(inputs: AgentInput) -> str:
+    return truncate(inputs.task.strip().partition("\n")[0], TITLE_LENGTH)

@@ -1,7 +1,7 @@
 """Agent loop: receive messages, call the model, use tools, until there is an answer or a limit.
 
 This is run code: after a crash it is replayed from the start, and every model call, tool call and message
-comes from the journal. So it may only use what its steps returned: no clock, no files, no random order.
+comes from the journal. So it may only use the results of its steps: no clock, no files, no random order.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -46,8 +46,8 @@ MIN_INCREASE_MICROS = 1 * MICROS
 MORE = "more"
 
 
-async def ask_for_money(context: RunContext, money: Budgets, short: Shortfall) -> timedelta | None:
-    """Ask a person to raise a used-up budget. Returns the waiting time, or None to stop."""
+async def request_budget(context: RunContext, budgets: Budgets, short: Shortfall) -> timedelta | None:
+    """Ask a person to raise an exhausted budget. Return the waiting time, or None to stop."""
     more = max(short.limit_micros // 2, 2 * short.needed_micros, MIN_INCREASE_MICROS)
     gate = await context.ask(_question(short, more))
     if gate.status is not GateStatus.ANSWERED or gate.answer is None or gate.answer.option == "stop":
@@ -55,7 +55,7 @@ async def ask_for_money(context: RunContext, money: Budgets, short: Shortfall) -
 
     async def allow(tx: Tx) -> None:
         if gate.answer and gate.answer.option == MORE:
-            await money.raise_limit(tx, short.ledger, more)
+            await budgets.raise_limit(tx, short.ledger, more)
 
     await context.transact("raise budget", allow)
     return gate.answer.answered_at - gate.opened_at
@@ -63,7 +63,7 @@ async def ask_for_money(context: RunContext, money: Budgets, short: Shortfall) -
 
 def _question(short: Shortfall, more: int) -> Question:
     budget = short.budget
-    go_on = (
+    proceed = (
         GateOption(id="again", label="Try again")
         if budget == "server"
         else GateOption(id=MORE, label=f"Allow {dollars(more)} more", tone="positive")
@@ -72,21 +72,21 @@ def _question(short: Shortfall, more: int) -> Question:
         kind="budget",
         title=f"The {BUDGET_NAMES[budget]} is used up",
         body=f"{dollars(short.spent_micros)} of {dollars(short.limit_micros)} is spent or reserved, and the "
-        f"next call to the model may cost up to {dollars(short.needed_micros)}. Nothing was called."
+        f"next model call may cost up to {dollars(short.needed_micros)}. It was not started."
         + (
-            " Only the server's settings can raise this one (FORGE_BUDGET_SERVER_USD)."
+            " This budget can only be raised in the settings of the server (FORGE_BUDGET_SERVER_USD)."
             if budget == "server"
             else ""
         ),
         payload={**short.model_dump(), "more_micros": more},
-        options=[go_on, GateOption(id="stop", label="Stop here", tone="negative")],
+        options=[proceed, GateOption(id="stop", label="Stop here", tone="negative")],
     )
 
 
 TOOL_TIMEOUT_S = 900.0
-"""Above the limits of all tools: only for one that hangs."""
+"""Above the limits of all tools, so that it only ends a tool that hangs."""
 TEXT_SEPARATOR = "\n\n"
-"""Between texts of successive turns."""
+"""Separates the texts of successive turns."""
 MAX_UNUSABLE_ANSWERS = 3
 """Consecutive empty or truncated answers."""
 
@@ -130,7 +130,7 @@ class Agent:
 
     @property
     def spoken(self) -> str:
-        """Text of all turns; the result has only the last one."""
+        """The text of all turns; the result has only the last one."""
         return self._spoken
 
     def _limit(self) -> AgentEnd | None:
@@ -144,7 +144,7 @@ class Agent:
         return AgentEnd.STUCK if self._unusable_answers >= MAX_UNUSABLE_ANSWERS else None
 
     async def _turn(self) -> AgentEnd | None:
-        """Run one turn; returns None to continue."""
+        """Run one turn; return None to continue."""
         turn = self._result.turns + 1
         if (end := self._limit()) is not None:
             return end
@@ -206,7 +206,7 @@ class Agent:
         self._settled = [
             before,
             found.settled,
-        ]  # the previous breakpoint is where the provider finds its cache
+        ]  # the provider finds its cache at the previous breakpoint
         return AgentCompacted(
             turn=turn,
             tokens_before=found.tokens_before,
@@ -216,8 +216,7 @@ class Agent:
         )
 
     async def _call_model(self, turn: int) -> Reply | AgentEnd | None:
-        """Call the model. Returns None to retry with a shorter conversation, or the end if a budget is
-        used up."""
+        """Call the model. Return None to retry with a shorter conversation, or the end if a budget is exhausted."""
         while True:
             journaled = await self._context.step(
                 f"model {turn}",
@@ -237,7 +236,7 @@ class Agent:
             if thought.budget is None:
                 self._note_too_long()
                 return None
-            waited = await ask_for_money(self._context, self._steps.gateway.budgets, thought.budget)
+            waited = await request_budget(self._context, self._steps.gateway.budgets, thought.budget)
             if waited is None:
                 return AgentEnd.MONEY
             self._began += waited  # waiting for a person does not count as run time
@@ -283,7 +282,7 @@ class Agent:
         return None if await self._receive_messages(turn + 1) else AgentEnd.DONE
 
     def _answer_cut_off(self, message: AssistantMessage) -> None:
-        """Execute nothing of a truncated answer, but give every tool call in it a result."""
+        """Give every tool call in a truncated answer a result without executing it."""
         calls = message.tool_calls
         if not calls:
             self._note_unusable_answer(CUT_OFF_TEXT if message.text.strip() else EMPTY)

@@ -27,16 +27,18 @@ class AgentEnd(StrEnum):
     STUCK = "stuck"
     """The model gave an empty or cut-off answer several times in a row."""
     INTERRUPTED = "interrupted"
-    """Its process died while the model was answering; a person decides whether to continue."""
+    """The process died while the model was answering; a person decides whether to continue."""
 
 
 class AgentLimits(BaseModel):
-    """Limits of an agent run. Spending is limited by budgets instead, which ask before they stop a run."""
+    """Limits of an agent run. Cost is limited by budgets, which ask a person before the run stops."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     turns: int = Field(default=100, ge=1, le=1000)
-    tokens: int = Field(default=20_000_000, ge=1_000, description="Tokens sent and received over all turns.")
+    tokens: int = Field(
+        default=20_000_000, ge=1_000, description="Maximum tokens sent and received in all turns."
+    )
     seconds: int = Field(default=4 * 3600, ge=1, le=7 * 86_400)
     same_failure: int = Field(
         default=3, ge=2, le=20, description="Stop after this many identical failing calls."
@@ -72,7 +74,7 @@ class ToolDetail(BaseModel):
     argv: list[str] | None = None
     exit_code: int | None = None
     end: End | None = None
-    """How a command ended."""
+    """How the command ended."""
     passed: int | None = None
     failed: int | None = None
     skipped: int | None = None
@@ -134,11 +136,11 @@ class NearbySkill(BaseModel):
     folder: str
     """Relative to the workspace."""
     problem: str | None = None
-    """Why it cannot be used."""
+    """The reason why it cannot be used."""
 
 
 class AgentStarted(EventData):
-    """An agent started: its tools, its limits and how well its commands are isolated."""
+    """An agent started: its tools, its limits and the isolation level of its commands."""
 
     type: ClassVar[str] = "agent.started"
     role: Role

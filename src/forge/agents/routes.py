@@ -1,4 +1,4 @@
-"""HTTP routes of agents; their progress is followed through their run."""
+"""HTTP routes of agents. Their progress is in the event stream of their run."""
 
 from typing import Annotated
 

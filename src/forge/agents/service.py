@@ -20,9 +20,9 @@ class Agents:
 
     async def start(self, account_id: str, new: NewAgentRun) -> Run:
         workspace = await self._workspaces.get(account_id, new.workspace_id)
-        given = AgentInput(**new.model_dump(exclude={"workspace_id"}), workspace_id=workspace.id)
+        inputs = AgentInput(**new.model_dump(exclude={"workspace_id"}), workspace_id=workspace.id)
         async with self._database.begin() as tx:
-            return await self._runs.start(tx, account_id, KIND, given.model_dump(mode="json"))
+            return await self._runs.start(tx, account_id, KIND, inputs.model_dump(mode="json"))
 
     async def interject(self, account_id: str, run_id: str, new: NewInterjection, *, by: str) -> Interjection:
         """Send a message, which the agent receives before its next turn (event `agent.heard`)."""

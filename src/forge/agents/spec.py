@@ -25,7 +25,7 @@ class WorkspaceSkills(Protocol):
         ...
 
     def kit(self, found: Sequence[NearbySkill]) -> SkillKit:
-        """Build the kit from `found` only, so that a replay gives the same."""
+        """Build the kit from `found` only, so that a replay gives the same result."""
         ...
 
 

@@ -122,7 +122,7 @@ class AgentSteps:
     async def ask(
         self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt, on_delta: OnDelta
     ) -> StepResult | dict[str, Any]:
-        """Call the model. A used-up budget and a full context are results, which the loop handles."""
+        """Call the model. An exhausted budget and a full context are results, which the loop handles."""
         spender = Spender(step.account_id, step.key, step.run_id, spec.scope)
         try:
             reply = await self.gateway.call(spender, spec.role, prompt, model=spec.model, on_delta=on_delta)
@@ -134,8 +134,8 @@ class AgentSteps:
 
     async def use(self, step: StepInfo, turn: int, spec: AgentSpec, call: ToolCall) -> StepResult:
         began = time.perf_counter()
-        place = await spec.open_context()
-        outcome = await spec.tools.use(call, replace(place, intent=StepIntent(self.database, step)))
+        tool_context = await spec.open_context()
+        outcome = await spec.tools.use(call, replace(tool_context, intent=StepIntent(self.database, step)))
         used = AgentToolUsed(
             turn=turn,
             call_id=call.id,

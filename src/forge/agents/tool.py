@@ -1,6 +1,6 @@
 """Base class of tools, and the tool box of an agent.
 
-Failures of a tool are results for the model, never exceptions: a wrong argument, a missing file, a refused
+Failures of a tool are results for the model, never exceptions: an invalid argument, a missing file, a refused
 command. The model reads them and tries something else.
 """
 
@@ -28,7 +28,7 @@ class Intent(Protocol):
 
     async def recall(self) -> Any | None: ...
 
-    async def declare(self, meant: Any) -> None: ...
+    async def declare(self, intent: Any) -> None: ...
 
 
 class NoIntent:
@@ -37,7 +37,7 @@ class NoIntent:
     async def recall(self) -> Any | None:
         return None
 
-    async def declare(self, meant: Any) -> None:
+    async def declare(self, intent: Any) -> None:
         return None
 
 
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
 MAX_PROBLEMS = 10
 MAX_ARGUMENTS = 2_000_000
-"""More than any tool needs; parsing longer arguments would block the event loop."""
+"""Larger than any tool needs; parsing longer arguments would block the event loop."""
 
 
 class Effect(StrEnum):
@@ -81,7 +81,7 @@ class Tool(ABC, Generic[I]):
     input: type[I]
 
     @abstractmethod
-    async def use(self, given: I, context: ToolContext) -> ToolOutcome: ...
+    async def use(self, arguments: I, context: ToolContext) -> ToolOutcome: ...
 
     def spec(self) -> ToolSpec:
         schema = self.input.model_json_schema()
@@ -117,22 +117,22 @@ class ToolBox:
         tool = self._tools.get(call.name)
         if tool is None:
             return failure(
-                f"There is no tool called {call.name[:100]!r}. There are: {', '.join(self._tools)}."
+                f"There is no tool {call.name[:100]!r}. Available tools: {', '.join(self._tools)}."
             )
         if len(call.arguments) > MAX_ARGUMENTS:
             return failure(f"The arguments are too long: {len(call.arguments):,} characters.")
         try:
-            given = tool.input.model_validate(parse_arguments(call))
+            arguments = tool.input.model_validate(parse_arguments(call))
         except ValueError as error:
             return failure(_describe_problems(error))
         try:
-            return await tool.use(given, context)
+            return await tool.use(arguments, context)
         except ForgeError as error:
             return failure(f"{error.message} {error.hint}" if error.hint else error.message)
         except Exception as error:
             log.exception("tool %s failed", call.name)
             return failure(
-                f"The tool failed with an internal error ({type(error).__name__}); your call was not at fault."
+                f"The tool failed with an internal error ({type(error).__name__}), which your call did not cause."
             )
 
 
@@ -150,8 +150,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any] | None:
 
 
 def parse_arguments(call: ToolCall) -> object:
-    """Parse arguments; raises ValueError, also for valid JSON with unpaired surrogates, infinite numbers
-    or too deep nesting."""
+    """Parse arguments. Raise ValueError, also for valid JSON with unpaired surrogates, infinite numbers or deep nesting."""
     try:
         found = json.loads(call.arguments or "{}")
         json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
@@ -164,5 +163,5 @@ def _describe_problems(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return f"The arguments are not JSON: {error}. Call the tool again with valid JSON."
     found = validation_problems(error)[:MAX_PROBLEMS]
-    lines = [f"{misfit.where or 'arguments'}: {misfit.message}" for misfit in found]
-    return "The arguments do not fit: " + "; ".join(lines)
+    lines = [f"{problem.where or 'arguments'}: {problem.message}" for problem in found]
+    return "Invalid arguments: " + "; ".join(lines)

@@ -1,4 +1,4 @@
-"""Error handlers: every failure becomes the same envelope. Internal details stay in the log, under the request id."""
+"""Error handlers: every failure is returned in the same envelope. Internal details are only logged, with the request id."""
 
 import logging
 from http import HTTPStatus
@@ -30,7 +30,7 @@ from forge.store.database import is_disk_full, is_outage
 log = logging.getLogger(__name__)
 
 MAX_PROBLEMS = 50
-"""Problems reported for one request; a long list can have one in each item."""
+"""Maximum problems reported for one request; each item of a long list can have one."""
 
 
 def error_response(*errors: ForgeError) -> JSONResponse:
@@ -68,8 +68,8 @@ def _explain(problem: dict[str, Any]) -> ForgeError:
         position = problem["loc"][-1] if problem["loc"] else 0
         reason = problem.get("ctx", {}).get("error", "invalid")
         return Malformed(f"The body is not valid JSON: {reason} (at character {position}).", field="body")
-    place, *path = problem["loc"]
-    where = ".".join(str(part) for part in path) or str(place)
+    location, *path = problem["loc"]
+    where = ".".join(str(part) for part in path) or str(location)
     hint = "Send a JSON object, with Content-Type: application/json." if where == "body" else None
     return Invalid(f"{where}: {plain_message(problem)}", hint=hint, field=where)
 
@@ -101,15 +101,13 @@ async def _database_error(request: Request, error: Exception) -> JSONResponse:
         return await _system_error(request, error)
     if not is_outage(cast(SQLAlchemyError, error)):
         raise error
-    log.error("the database does not answer: %s", error)
-    return error_response(
-        Unavailable("The database does not answer at the moment.", hint="Try again shortly.")
-    )
+    log.error("the database does not respond: %s", error)
+    return error_response(Unavailable("The database is not responding.", hint="Try again shortly."))
 
 
 class CatchExceptions:
-    """Turns unexpected exceptions into responses. It is the innermost middleware, so that those have a request id and
-    the security headers."""
+    """Converts unexpected exceptions into responses. It is the innermost middleware, so that these responses have a
+    request id and the security headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -129,6 +127,6 @@ class CatchExceptions:
             if scope["type"] != "http" or has_started:
                 raise
             defect = Internal(
-                "Internal error.", hint="The server's log has the details under this request id."
+                "Internal error.", hint="The log of the server has the details under this request id."
             )
             await error_response(defect)(scope, receive, send)

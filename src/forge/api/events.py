@@ -64,7 +64,7 @@ _WIRE: TypeAdapter[Any] = TypeAdapter(AnyEvent)
 
 
 async def check_stream_access(forge: Forge, account_id: str, stream: str) -> None:
-    """Raise NotFound unless the account may follow the stream: foreign streams look like missing ones."""
+    """Raise NotFound unless the account may follow the stream: streams of other accounts look like missing ones."""
     kind, _, stream_id = stream.partition(":")
     guard = _guards(forge).get(kind)
     if guard is None or not await guard(account_id, stream_id):

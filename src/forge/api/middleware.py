@@ -1,7 +1,7 @@
 """Middleware: request ids and telemetry, security headers, size and rate limits, session cookies.
 
-Plain ASGI: works for WebSockets and costs little. Rate limits are token buckets in memory: enough against accidents and
-guessing, reset on restart.
+Plain ASGI, because it also covers WebSockets and costs little. Rate limits are token buckets in memory: they are reset
+on restart, which is good enough against accidents and guessing.
 """
 
 import hashlib
@@ -115,7 +115,7 @@ class BodyLimit:
             return message
 
         async def forward(message: Message) -> None:
-            if taken <= limit:  # else it is the application's error response to the exception raised above
+            if taken <= limit:  # otherwise this is the application's response to the exception raised above
                 await send(message)
 
         await self._app(scope, count, forward)
@@ -198,7 +198,7 @@ class Buckets:
         return 0.0 if bucket.tokens >= 1 else (1 - bucket.tokens) / self._per_second
 
     def _sweep(self, at: float) -> None:
-        """Drop full buckets, which equal new ones. Rarely, because it visits all of them."""
+        """Drop full buckets, which equal new ones. Runs rarely, because it visits all buckets."""
         if len(self._buckets) < SWEEP_ABOVE or at - self._swept_at < SWEEP_EVERY_S:
             return
         self._swept_at = at
@@ -243,7 +243,9 @@ class RateLimit:
 
 
 async def _refuse(wait_s: float, scope: Scope, receive: Receive, send: Send) -> None:
-    error = TooMany("Too many requests.", retry_after_s=math.ceil(wait_s), hint="Slow down and try again.")
+    error = TooMany(
+        "Too many requests.", retry_after_s=math.ceil(wait_s), hint="Send fewer requests, or try again later."
+    )
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": error.ws_close_code(), "reason": error.message})
     else:

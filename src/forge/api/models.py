@@ -23,7 +23,7 @@ class AuditChecks(BaseModel):
 
     sound: int
     unsound: dict[str, list[str]]
-    """Problems by check code. Audits report ERROR for each of these checks."""
+    """Problems by check code. Audits report ERROR for these checks."""
 
     @classmethod
     def of(cls, proofs: "Sequence[Proof]") -> "AuditChecks":
@@ -43,6 +43,6 @@ class Status(BaseModel):
     """Number of runs this process is executing."""
     runs: dict[str, int]
     sandbox: SandboxReport | None
-    """The isolation of commands on this machine; null until the sandbox was tested, at the latest before the first command."""
+    """The isolation of commands on this machine; null until the sandbox was tested, before the first command at the latest."""
     audit_checks: AuditChecks | None
-    """Null until the self-test of the checks has finished, a moment after the start."""
+    """Null until the self-test of the checks has finished, shortly after the start."""

@@ -46,7 +46,7 @@ ROUTERS = (
     workspaces_routes,
     agents_routes,
     audits_routes,
-    installing_routes,  # before `/skills/{name}/…`
+    installing_routes,  # before `/skills/{name}/…`, which would match its paths
     skills_routes,
     workflow_routes,
     webhook_routes,
@@ -74,7 +74,7 @@ def create_api(forge: Forge | None) -> FastAPI:
         redoc_url=None,
         separate_input_output_schemas=False,
         responses={
-            "4XX": {"model": Envelope[None], "description": "The errors and hints how to resolve them."},
+            "4XX": {"model": Envelope[None], "description": "The errors, with hints how to resolve them."},
             "5XX": {"model": Envelope[None], "description": "The server failed; its log has the details."},
         },
     )

@@ -36,7 +36,7 @@ async def version() -> Version:
 
 @health_router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(caller: Reader, request: Request) -> Response:
-    """Metrics in Prometheus' text format."""
+    """Return the metrics in the text format of Prometheus."""
     forge = request.app.state.forge
     forge.telemetry.metrics.gates_open(await forge.runs.count_gates(GateStatus.OPEN))
     body, content_type = forge.telemetry.metrics.render()

@@ -37,7 +37,7 @@ class Subscribe(BaseModel):
     type: Literal["subscribe"]
     stream: str = Field(pattern=STREAM_PATTERN)
     after: int | None = Field(default=0, ge=0, le=2**53)
-    """The last sequence number the client has; null follows from now on, without history."""
+    """The last sequence number the client has; null follows new events only."""
 
 
 class Unsubscribe(BaseModel):
@@ -119,7 +119,7 @@ class StreamConnection(WebSocketConnection):
             self.close_with(TooSlow("Too slow; reconnect and replay."))
         except SQLAlchemyError:
             log.exception("failed to follow stream %s", stream)
-            self.close_with(Unavailable("The database does not answer; reconnect and replay."))
+            self.close_with(Unavailable("The database does not respond; reconnect and replay."))
         except (WebSocketDisconnect, RuntimeError):
             pass  # the receiving task notices it too and ends the connection
 
@@ -140,7 +140,7 @@ def _parse(text: str) -> Subscribe | Unsubscribe:
     try:
         return ClientMessage.validate_json(text)
     except ValidationError as error:
-        misfit = first_problem(error)
-        if misfit.kind == "json_invalid":
+        problem = first_problem(error)
+        if problem.kind == "json_invalid":
             raise Malformed("The message is not valid JSON.") from error
-        raise Invalid(str(misfit)) from error
+        raise Invalid(str(problem)) from error

@@ -4,9 +4,9 @@ import sys
 
 if __name__ == "__main__":
     # Remove the working directory, the audited project, from the import path: its code must not run.
-    sys.path = [place for place in sys.path if place not in ("", sys.path[0])]
+    sys.path = [folder for folder in sys.path if folder not in ("", sys.path[0])]
 
-    from forge.audits.cli import audit
+    from forge.audits.cli.audit import audit
     from forge.terminal.entry import run_command
 
     run_command(audit, "python -m forge.audits")

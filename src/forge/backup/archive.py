@@ -1,25 +1,34 @@
 """The archive format: a gzipped tar. Each member is hashed when written and verified when read."""
 
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
 import os
+import shutil
 import tarfile
 import zlib
 from collections.abc import Generator, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
 from pydantic import ValidationError
 
-from forge.backup.models import FORMAT, MANIFEST, Entry, Kind, Manifest
+from forge.backup.layout import MANIFEST, check_member
+from forge.backup.models import FORMAT, Entry, Kind, Manifest
 from forge.errors import Invalid, NotFound, Unavailable
 from forge.kernel.hashing import hash_bytes
 
 CHUNK = 1 << 20
 COMPRESSION = 3
 NOTHING = hash_bytes(b"")
+MAX_ENTRIES = 1_000_000
+MAX_MANIFEST = 256 << 20
+MAX_HEADER = 1 << 20
+"""Of an extended header of tar, which is read into memory."""
+MIN_FREE = 256 << 20
+"""Disk space that unpacking leaves free."""
 
 
 class ArchiveWriter:
@@ -54,21 +63,35 @@ class ArchiveWriter:
     def finish(self, manifest: Manifest) -> Manifest:
         whole = manifest.model_copy(update={"entries": self.entries})
         text = whole.model_dump_json(indent=1).encode()
+        if len(self.entries) > MAX_ENTRIES or len(text) > MAX_MANIFEST:
+            raise Unavailable(
+                f"A backup can contain at most {MAX_ENTRIES:,} files, and there are {len(self.entries):,}.",
+                hint="Remove workspaces that are no longer needed, or generated folders in them.",
+            )
         self._tar.addfile(_member(MANIFEST, tarfile.REGTYPE, size=len(text)), io.BytesIO(text))
         return whole
 
 
 class ArchiveExtractor:
-    """Creates links last, in `finish`: until then no path can lead out of the folder."""
+    """Creates links last, in `finish`: until then no path can lead out of the folder.
 
-    def __init__(self, root: Path) -> None:
+    `only` limits it to members below this top-level folder.
+    """
+
+    def __init__(self, root: Path, only: str | None = None) -> None:
         self._root = root
+        self._only = only
         self._links: list[tuple[Path, str]] = []
         self._modes: list[tuple[Path, int]] = []
         root.mkdir(mode=0o700)
 
+    def wants(self, path: PurePosixPath) -> bool:
+        return self._only is None or path.parts[0] == self._only
+
     @contextlib.contextmanager
-    def file(self, path: PurePosixPath, mode: int, mtime: float) -> Generator[IO[bytes]]:
+    def file(self, path: PurePosixPath, mode: int, mtime: float, size: int) -> Generator[IO[bytes]]:
+        if shutil.disk_usage(self._root).free < size + MIN_FREE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._root))
         target = self._create_parent(path)
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
@@ -134,17 +157,21 @@ def read_archive(path: Path, extractor: ArchiveExtractor | None = None) -> Manif
     found: list[Entry] = []
     manifest: bytes | None = None
     try:
-        with gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
+        with gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r|", tarinfo=_Member) as tar:
             for member in tar:
-                if member.name == MANIFEST and (manifest_file := tar.extractfile(member)):
-                    manifest = manifest_file.read()
+                where = check_member(member)
+                if str(where) == MANIFEST:
+                    manifest = _read_manifest(tar, member)
+                elif len(found) == MAX_ENTRIES:
+                    raise tarfile.TarError(f"it contains more than {MAX_ENTRIES:,} files")
                 else:
-                    found.append(_take(tar, member, extractor))
-            while packed.read(CHUNK):  # to its end, where gzip's checksum is
+                    wanted = extractor if extractor and extractor.wants(where) else None
+                    found.append(_take(tar, member, where, wanted))
+            while packed.read(CHUNK):  # to the end, where gzip has its checksum
                 pass
     except FileNotFoundError as error:
-        raise NotFound(f"There is no file {path}.") from error
-    except (tarfile.TarError, zlib.error, EOFError, ValueError) as error:
+        raise NotFound(f"{path} does not exist.") from error
+    except (tarfile.TarError, zlib.error, EOFError, ValueError, OverflowError, RecursionError) as error:
         raise _damaged(path, str(error)) from error
     except OSError as error:
         if error.errno is None:  # gzip's error for a file in another format
@@ -155,10 +182,26 @@ def read_archive(path: Path, extractor: ArchiveExtractor | None = None) -> Manif
     return _compared(path, _parse(path, manifest), found)
 
 
-def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, extractor: ArchiveExtractor | None) -> Entry:
-    where = PurePosixPath(member.name)
-    if where.is_absolute() or ".." in where.parts:
-        raise tarfile.TarError(f"it contains a path outside the archive: {member.name!r}")
+class _Member(tarfile.TarInfo):
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Member":
+        """Parse a header; reject extended headers that would fill the memory."""
+        member = super().frombuf(buf, encoding, errors)
+        if member.type not in (*tarfile.REGULAR_TYPES, tarfile.DIRTYPE) and member.size > MAX_HEADER:
+            raise tarfile.ReadError("it contains a header that is too large")
+        return member
+
+
+def _read_manifest(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    if member.size > MAX_MANIFEST:
+        raise tarfile.TarError("its manifest is too large")
+    content = tar.extractfile(member)
+    return content.read() if content else b""
+
+
+def _take(
+    tar: tarfile.TarFile, member: tarfile.TarInfo, where: PurePosixPath, extractor: ArchiveExtractor | None
+) -> Entry:
     if member.isdir():
         if extractor:
             extractor.folder(where, member.mode)
@@ -169,12 +212,12 @@ def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, extractor: ArchiveExtra
         return Entry(
             path=escaped_name(member.name), kind=Kind.LINK, size=0, sha256=_hash_target(member.linkname)
         )
-    content = tar.extractfile(member)
-    if content is None:
-        raise tarfile.TarError(f"it contains a member that is not a file, folder or link: {member.name!r}")
+    content = cast("IO[bytes]", tar.extractfile(member))  # `check_member` admits no other types
     digest, size = hashlib.sha256(), 0
     with (
-        extractor.file(where, member.mode, member.mtime) if extractor else contextlib.nullcontext() as target
+        extractor.file(where, member.mode, member.mtime, member.size)
+        if extractor
+        else contextlib.nullcontext() as target
     ):
         for chunk in _chunks(content):
             digest.update(chunk)
@@ -234,7 +277,7 @@ def _chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 class _Hashing(io.RawIOBase):
-    """Hashes what is read through it."""
+    """Hashes the data read through it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

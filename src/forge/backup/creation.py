@@ -9,18 +9,17 @@ from forge.accounts.vault_key import find_vault_key
 from forge.backup import database_copy
 from forge.backup.archive import ArchiveWriter, create_archive
 from forge.backup.data_files import add_data_files
-from forge.backup.models import SQLITE_FILE, VAULT_KEY, DatabaseCopy, Manifest
+from forge.backup.layout import SQLITE_FILE, VAULT_KEY
+from forge.backup.models import DatabaseCopy, Manifest
 from forge.backup.replacement import check_finished
 from forge.config import Settings
 from forge.errors import Conflict, Invalid, NotFound, Unavailable
 from forge.kernel.clock import now
 from forge.kernel.hashing import hash_bytes
 
-ReportProgress = Callable[[str], None]
-
 
 def create_backup(
-    settings: Settings, target: Path, report: ReportProgress, *, with_vault_key: bool
+    settings: Settings, target: Path, report: Callable[[str], None], *, with_vault_key: bool
 ) -> Manifest:
     """Create a backup. The database comes before the files: all files it refers to are on disk by then."""
     _check_target(settings, target)
@@ -45,6 +44,7 @@ def create_backup(
             has_vault_key=with_vault_key,
             restless=gaps.restless,
             unreadable=gaps.unreadable,
+            links=gaps.links,
         )
         return writer.finish(manifest)
 
@@ -58,7 +58,7 @@ def _check_target(settings: Settings, target: Path) -> None:
             hint="Choose a location outside of it, if possible on another disk.",
         )
     if not settings.data_dir.is_dir():
-        raise NotFound(f"There is no data directory {settings.data_dir}.", hint="Set FORGE_DATA_DIR.")
+        raise NotFound(f"The data directory {settings.data_dir} does not exist.", hint="Set FORGE_DATA_DIR.")
 
 
 def _temporary_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
@@ -83,7 +83,7 @@ def _add_database(writer: ArchiveWriter, settings: Settings, folder: Path) -> Da
 
 def _add_sqlite(writer: ArchiveWriter, source: Path, copy: Path) -> DatabaseCopy:
     if not source.exists():
-        raise NotFound(f"There is no database {source} yet.", hint="Start Forge once: forge serve")
+        raise NotFound(f"The database {source} does not exist yet.", hint="Start Forge once: forge serve")
     description = database_copy.copy_sqlite_database(source, copy)
     with copy.open("rb") as file:
         writer.add_file(SQLITE_FILE, file)

@@ -11,30 +11,11 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from forge.backup.archive import ArchiveWriter, escaped_name
-from forge.backup.models import DATA
+from forge.backup.layout import DATA, is_included, may_be_link
 
 MAX_ATTEMPTS = 5
 RETRY_S = 0.05
 MAX_IN_MEMORY = 8 << 20
-
-EXCLUDED = frozenset(
-    {
-        "lock",
-        "server.json",
-        "credentials.json",  # of this user for other servers
-        "vault.key",
-        "logs",
-        "wasm",
-        "registries",
-        "skill-staging",
-        "audit/facts.db",
-        "audit/facts.db-wal",
-        "audit/facts.db-shm",
-    }
-)
-"""Belongs to a process or a machine, or is created again when missing. All other files are included, also unknown ones."""
-EXCLUDED_PREFIXES = ("forge.db", "restore-", "before-restore-", ".vault.key.", ".server.json.")
-"""Of top-level names. The database, with the copies made before migrations, is backed up separately."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +24,7 @@ class CopyGaps:
 
     restless: list[str] = field(default_factory=list[str])
     unreadable: list[str] = field(default_factory=list[str])
+    links: list[str] = field(default_factory=list[str])
 
     @contextlib.contextmanager
     def recording(self, path: PurePosixPath) -> Generator[None]:
@@ -55,10 +37,6 @@ class CopyGaps:
             self.unreadable.append(escaped_name(str(path)))
 
 
-def is_included(path: PurePosixPath) -> bool:
-    return str(path) not in EXCLUDED and not path.parts[0].startswith(EXCLUDED_PREFIXES)
-
-
 def add_data_files(writer: ArchiveWriter, data_dir: Path, spool_dir: Path) -> CopyGaps:
     """Add all files a backup contains, except those deleted while it is created."""
     gaps = CopyGaps()
@@ -66,7 +44,9 @@ def add_data_files(writer: ArchiveWriter, data_dir: Path, spool_dir: Path) -> Co
         name = f"{DATA}/{path}"
         with gaps.recording(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             found = (data_dir / path).lstat()
-            if stat.S_ISLNK(found.st_mode):
+            if stat.S_ISLNK(found.st_mode) and not may_be_link(path):
+                gaps.links.append(escaped_name(str(path)))
+            elif stat.S_ISLNK(found.st_mode):
                 writer.add_link(name, os.readlink(data_dir / path))  # noqa: PTH115  # as bytes that need not be a path
             elif stat.S_ISDIR(found.st_mode):
                 writer.add_folder(name, mode=stat.S_IMODE(found.st_mode))

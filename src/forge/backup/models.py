@@ -7,10 +7,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 FORMAT = 1
-MANIFEST = "manifest.json"
-VAULT_KEY = "vault.key"
-SQLITE_FILE = "database/forge.db"
-DATA = "data"
 
 
 class Kind(StrEnum):
@@ -67,6 +63,8 @@ class Manifest(BaseModel):
     """Files that changed during every attempt to copy them; their copies may be inconsistent."""
     unreadable: list[str] = []
     """Files and folders that Forge may not read; their contents are missing."""
+    links: list[str] = []
+    """Links outside of workspaces, which are not included."""
     entries: list[Entry] = []
     """All members except the manifest."""
 

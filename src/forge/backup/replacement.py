@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from forge.backup.models import VAULT_KEY
+from forge.backup.layout import SETTINGS_FILE, VAULT_KEY
 from forge.kernel.tree_removal import remove_tree
 from forge.store.schema import unfinished_restore_error
 
@@ -18,7 +18,7 @@ UNPACKING = "restore-unpacking"
 UNFINISHED = "restore-unfinished"
 ASIDE = "before-restore-"
 _UNTOUCHED = frozenset(
-    {"lock", "logs", "credentials.json", "forge.toml", VAULT_KEY, UNPACKING, UNFINISHED, f".{UNFINISHED}"}
+    {"lock", "logs", "credentials.json", SETTINGS_FILE, VAULT_KEY, UNPACKING, UNFINISHED, f".{UNFINISHED}"}
 )
 """Belongs to this machine, not to the data."""
 

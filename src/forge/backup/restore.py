@@ -1,16 +1,23 @@
-"""Restore a backup: unpack and verify it first, then replace the data. Until then nothing is changed."""
+"""Restore a backup: unpack and verify it, then replace the data. Before that nothing is changed."""
 
-import contextlib
-import sqlite3
+import tempfile
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from forge.accounts.vault_key import find_vault_key
 from forge.backup import postgresql_restore
 from forge.backup.archive import ArchiveExtractor, read_archive
-from forge.backup.models import DATA, SQLITE_FILE, VAULT_KEY, DatabaseCopy, Manifest
+from forge.backup.credentials import (
+    SIGNING,
+    Credentials,
+    find_credentials,
+    remove_credentials,
+    remove_secrets,
+)
+from forge.backup.layout import DATA, SETTINGS_FILE, SQLITE_FILE, VAULT_KEY
+from forge.backup.models import Manifest
 from forge.backup.replacement import ASIDE, UNFINISHED, UNPACKING, DataDirReplacement, is_empty
 from forge.config import Settings
 from forge.errors import Conflict, Invalid, Unavailable
@@ -21,38 +28,44 @@ from forge.kernel.tree_removal import remove_tree, try_remove_tree
 from forge.runs.engine import newest_engine_revision
 from forge.store.schema import revisions
 
-ReportProgress = Callable[[str], None]
-
 
 @dataclass(frozen=True)
 class RestoreResult:
     manifest: Manifest
     aside: list[str]
-    """Where the old data is now: a folder, a schema."""
+    """Locations of the previous data: a folder, a schema."""
     missing_key: bool
     """The key the secrets were encrypted with is missing, so they cannot be decrypted."""
+    credentials: Credentials
+    """What was restored of it."""
+    has_settings: bool
+    """Whether the archive contains settings, which are never restored."""
 
 
 def restore(
     settings: Settings,
     archive: Path,
-    report: ReportProgress,
+    report: Callable[[str], None],
     *,
     replace: bool = False,
+    trust: bool = False,
     without_secrets: bool = False,
 ) -> RestoreResult:
+    """Restore an archive. Its credentials are restored with `trust` only, its secrets not with `without_secrets`.
+
+    Raise Invalid if the archive contains credentials and neither option says what to do with them.
+    """
     with _locked(settings.data_dir):
         _check_free(settings, replace=replace)
         staging = settings.data_dir / UNPACKING
         try:
             if staging.exists():
                 remove_tree(staging)
-            report("Unpacking and comparing …")
+            report("Unpacking and verifying …")
             manifest = _unpack(settings, archive, staging)
-            if without_secrets:
-                remove_secrets(manifest.database, staging)
-            report("Putting it in place …")
-            return _replace_data(settings, manifest, staging, is_keyless=without_secrets)
+            credentials = _admit(manifest, staging, trust=trust, without_secrets=without_secrets)
+            report("Replacing data …")
+            return _replace_data(settings, manifest, staging, credentials, is_keyless=without_secrets)
         except OSError as error:
             what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
             raise Unavailable(
@@ -111,6 +124,11 @@ def _check_fits(settings: Settings, manifest: Manifest) -> None:
             hint="A backup can only be restored into the same kind of database. Set FORGE_DATABASE_URL to an empty "
             "PostgreSQL database, or leave it unset for SQLite.",
         )
+    _check_version(manifest)
+
+
+def _check_version(manifest: Manifest) -> None:
+    copy = manifest.database
     if copy.revision not in revisions() or (copy.engine_revision or 0) > newest_engine_revision(copy.kind):
         raise Invalid(
             f"The backup was created by a newer Forge ({manifest.forge}, schema {copy.revision}; this version knows "
@@ -119,11 +137,27 @@ def _check_fits(settings: Settings, manifest: Manifest) -> None:
         )
 
 
+def _admit(manifest: Manifest, staging: Path, *, trust: bool, without_secrets: bool) -> Credentials:
+    """Remove the credentials that are not to be restored, and return the others."""
+    if without_secrets:
+        remove = remove_secrets if trust else remove_credentials
+        remove(manifest.database, staging)
+    found = find_credentials(manifest.database, staging)
+    if (listed := found.describe()) and not trust:
+        raise Invalid(
+            f"The backup contains credentials: {listed}.",
+            hint="If you created this backup, add --trust. Otherwise add --without-secrets: everything else is restored.",
+        )
+    return found
+
+
 def _replace_data(
-    settings: Settings, manifest: Manifest, staging: Path, *, is_keyless: bool
+    settings: Settings, manifest: Manifest, staging: Path, credentials: Credentials, *, is_keyless: bool
 ) -> RestoreResult:
+    has_settings = (staging / DATA / SETTINGS_FILE).exists()
+    (staging / DATA / SETTINGS_FILE).unlink(missing_ok=True)
     stamp = f"{now():%Y%m%d-%H%M%S-%f}"  # with microseconds, to be unique
-    key = (staging / VAULT_KEY).read_bytes() if manifest.has_vault_key and not is_keyless else None
+    key = (staging / VAULT_KEY).read_bytes() if credentials.has_vault_key else None
     placing = DataDirReplacement(settings.data_dir, f"{ASIDE}{stamp}")
     aside: list[str] = []
     placing.begin()
@@ -137,7 +171,23 @@ def _replace_data(
             aside.append(f"schema {moved}")
     if folder := placing.finish(staging / DATA, key):
         aside.append(str(folder))
-    return RestoreResult(manifest, aside, missing_key=not is_keyless and _lacks_key(settings, manifest))
+    missing_key = not is_keyless and _lacks_key(settings, manifest)
+    return RestoreResult(manifest, aside, missing_key, credentials, has_settings)
+
+
+def verify(archive: Path) -> tuple[Manifest, Credentials]:
+    """Read and verify an archive, and find its credentials, without changing anything."""
+    with tempfile.TemporaryDirectory(prefix="forge-verify-", dir=archive.parent) as folder:
+        staging = Path(folder) / UNPACKING
+        manifest = read_archive(archive, ArchiveExtractor(staging, only=PurePosixPath(SQLITE_FILE).parts[0]))
+        _check_version(manifest)
+        found = find_credentials(manifest.database, staging)
+    paths = {entry.path for entry in manifest.entries}
+    keys = {
+        "has_vault_key": VAULT_KEY in paths,
+        "has_signing_keys": any(path.startswith(f"{SIGNING}/") for path in paths),
+    }
+    return manifest, found.model_copy(update=keys)
 
 
 def _lacks_key(settings: Settings, manifest: Manifest) -> bool:
@@ -145,17 +195,3 @@ def _lacks_key(settings: Settings, manifest: Manifest) -> bool:
         return False
     key = find_vault_key(settings)
     return key is None or hash_bytes(key.get_secret_value()) != manifest.vault_key_hash
-
-
-TABLE = "secrets"
-
-
-def remove_secrets(copy: DatabaseCopy, staging: Path) -> None:
-    if copy.kind == "sqlite":
-        with contextlib.closing(sqlite3.connect(staging / SQLITE_FILE)) as database:
-            database.execute(f"DELETE FROM {TABLE}")  # noqa: S608
-            database.commit()
-        return
-    for table in copy.tables:
-        if table.home == "forge" and table.name == TABLE:
-            (staging / table.path).write_bytes(b"")

@@ -156,6 +156,6 @@ async def _purge(database: Store, events: EventLog, folders: BotFolders, bot_id:
 
 
 def _delete_folder(folders: BotFolders, bot: Bot) -> None:
-    """Delete the folder, also if an interrupted delete left it in place. The slug of a deleted bot stays taken, so it is its own."""
+    """Delete the folder, also if an interrupted delete left it in place. The slug of a deleted bot stays taken, so the folder is its own."""
     folders.move_to_trash(bot.slug, bot.id)
     folders.delete_from_trash(bot.id)

@@ -9,7 +9,7 @@ import click
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from forge.bots.chat.sessions_cli import sessions
+from forge.bots.chat.terminal.cli import sessions
 from forge.bots.lookup import find_bot, find_deleted
 from forge.bots.memory.cli import memories
 from forge.bots.models import (
@@ -52,7 +52,7 @@ def _state(bot: BotView) -> Text:
     return Text("● answering", "blue") if bot.answering else dot("active")
 
 
-def _talk(bot: BotView) -> str:
+def _usage(bot: BotView) -> str:
     counts = f"{bot.sessions:,} conversations, {bot.messages:,} messages, {bot.tokens:,} tokens"
     return f"{counts}, {dollars(bot.spent_micros)}"
 
@@ -83,12 +83,12 @@ _bot_fields = Fields[BotView](
         "description": lambda bot: bot.identity.description,
         "category": lambda bot: bot.identity.category,
         "tags": lambda bot: bot.identity.tags,
-        "model": lambda bot: bot.model if bot.identity.ref else f"{bot.model} (as chosen for bots)",
+        "model": lambda bot: bot.model if bot.identity.ref else f"{bot.model} (default for bots)",
         "temperature": lambda bot: f"{bot.identity.temperature:g}",
         "max tokens": lambda bot: bot.identity.max_tokens,
         "memory": lambda bot: "on" if bot.identity.memory else "off",
         "soul": lambda bot: f"version {bot.soul_version}",
-        "talk": _talk,
+        "usage": _usage,
         "folder": "folder",
         "created": "created_at",
     }
@@ -110,8 +110,8 @@ def _bot_page(bot: BotView) -> RenderableType:
 
 
 def _problem_line(problem: FileProblem) -> Text:
-    place = ":".join(str(part) for part in (problem.file.file_name, problem.line, problem.column) if part)
-    text = Text.assemble((place, "bold"), " ", clean(problem.message))
+    position = ":".join(str(part) for part in (problem.file.file_name, problem.line, problem.column) if part)
+    text = Text.assemble((position, "bold"), " ", clean(problem.message))
     return marked("warn" if problem.is_warning else "bad", text, problem.hint)
 
 
@@ -162,7 +162,7 @@ def create(
 ) -> Result[BotView]:
     """Create the bot NAME."""
     texts = {key: read_file(path) for key, path in (("soul", soul), ("user", user)) if path}
-    return Result(client.post("/bots", BotView, {"name": name, **_given(options), **texts}), _bot_page)
+    return Result(client.post("/bots", BotView, {"name": name, **_set_options(options), **texts}), _bot_page)
 
 
 @bots.command("list")
@@ -188,7 +188,7 @@ def list_bots(
     if deleted:
         filters["deleted"] = "true"
     found = client.get("/bots", list[BotView], filters)
-    return Result(found, _bots_table, empty="There are no such bots. Make one: forge bots create NAME")
+    return Result(found, _bots_table, empty="No bots found. Create one with: forge bots create NAME")
 
 
 @bots.command()
@@ -210,11 +210,11 @@ def change(client: Client, bot: str, memory: str | None, **options: Any) -> Resu
 
     An empty --model selects the default model for bots.
     """
-    changes = _given(options)
+    changes = _set_options(options)
     if memory is not None:
         changes["memory"] = memory == "on"
     if not changes:
-        raise click.UsageError("Say what to change, such as --model or --description.")
+        raise click.UsageError("Nothing to change: pass an option such as --model or --description.")
     return Result(client.patch(f"/bots/{find_bot(client, bot).id}", BotView, changes), _bot_page)
 
 
@@ -240,7 +240,7 @@ def archive(client: Client, bot: str) -> Result[BotView]:
 @api_command
 def unarchive(client: Client, bot: str) -> Result[BotView]:
     """Move a bot out of the archive."""
-    return _change_status(client, bot, BotStatus.ACTIVE, "Took out of the archive")
+    return _change_status(client, bot, BotStatus.ACTIVE, "Unarchived")
 
 
 @bots.command()
@@ -317,8 +317,8 @@ def stats(client: Client) -> Result[Stats]:
     return Result(client.get("/stats", Stats), _stats_page)
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were given."""
+def _set_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were set on the command line."""
     return {
         name: list(value) if name == "tags" else value
         for name, value in options.items()
@@ -341,10 +341,10 @@ def read_bundle(source: str) -> dict[str, Any]:
         found = json.loads(text)
     except ValueError as error:
         raise Invalid(
-            f"{source} is not an exported bot: {error}", hint="Make one: forge bots export BOT"
+            f"{source} is not an exported bot: {error}", hint="Create one with: forge bots export BOT"
         ) from error
     if not isinstance(found, dict):
-        raise Invalid(f"{source} is not an exported bot.", hint="Make one: forge bots export BOT")
+        raise Invalid(f"{source} is not an exported bot.", hint="Create one with: forge bots export BOT")
     return found  # pyright: ignore[reportUnknownVariableType]
 
 

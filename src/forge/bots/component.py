@@ -21,7 +21,7 @@ from forge.bots.chat.side_calls import SideCalls
 from forge.bots.files.folders import BotFolders
 from forge.bots.management.bot_skills import BotSkills
 from forge.bots.management.service import Bots
-from forge.bots.management.skill_access import RunSkill, SkillAccess, SkillCall
+from forge.bots.management.skill_access import SkillAccess
 from forge.bots.memory.service import Memories
 from forge.bots.models import Bot, SkillView
 from forge.bots.readiness import ModelReadiness
@@ -32,9 +32,7 @@ from forge.llm.catalog import Catalog
 from forge.runs.kinds import RunKind
 from forge.runs.service import Runs
 from forge.skills.host.context import RecallMemories
-from forge.skills.invocations.runner import Runner, RunRequest
 from forge.skills.service import BotAccess, BotUse
-from forge.skills.views import SkillRan
 
 
 @dataclass(frozen=True)
@@ -84,8 +82,8 @@ class BotComponent:
         async with AsyncExitStack() as stack:
             if is_server:
                 for work, name in (
-                    (idle_sessions.run(), "quiet conversations"),
-                    (watch_folders(self._folders, context.versions), "watch over bots"),
+                    (idle_sessions.run(), "sweep of idle conversations"),
+                    (watch_folders(self._folders, context.versions), "watcher of bot folders"),
                     (purge_deleted(database, events, self._folders), "purge of deleted bots"),
                 ):
                     await stack.enter_async_context(in_background(work, name))
@@ -105,24 +103,6 @@ def recall_for_skills(memories: Memories) -> RecallMemories:
         return [match.memory.fact for match in await memories.recall(bot_id, text, limit=limit)]
 
     return recall
-
-
-def run_for_bots(runner: Runner) -> RunSkill:
-    async def run(account_id: str, name: str, call: SkillCall) -> SkillRan:
-        return await runner.run(
-            name,
-            RunRequest(
-                account_id,
-                call.input,
-                "chat",
-                call.by,
-                bot_id=call.bot_id,
-                settings=call.settings,
-                allowed_capabilities=call.narrowed,
-            ),
-        )
-
-    return run
 
 
 def bot_access_for_skills(bots: Bots) -> BotAccess:

@@ -1,4 +1,4 @@
-"""Which bot a person means at the command line."""
+"""Find the bot that a command-line argument refers to."""
 
 import re
 
@@ -10,23 +10,23 @@ from forge.terminal.lookup import choose, is_id
 _REF = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
-def find_bot(client: Client, given: str) -> BotView:
-    """By its slug, its id or the beginning of its id."""
-    if _REF.fullmatch(given):
+def find_bot(client: Client, ref: str) -> BotView:
+    """Find a bot by its slug, its id or an id prefix."""
+    if _REF.fullmatch(ref):
         try:
-            return client.get(f"/bots/{given}", BotView)
+            return client.get(f"/bots/{ref}", BotView)
         except NotFound:
-            if is_id(given):
+            if is_id(ref):
                 raise
     found = client.get("/bots", list[BotView], {"status": [status.value for status in BotStatus]})
-    return choose(given, "bot", found, _id)
+    return choose(ref, "bot", found, _id)
 
 
-def find_deleted(client: Client, given: str) -> BotView:
-    """The same among those that can still be restored."""
+def find_deleted(client: Client, ref: str) -> BotView:
+    """Find a deleted bot that can still be restored."""
     found = client.get("/bots", list[BotView], {"deleted": "true"})
-    named = [bot for bot in found if given in (bot.slug, bot.id)]
-    return named[0] if named else choose(given, "bot", found, _id)
+    named = [bot for bot in found if ref in (bot.slug, bot.id)]
+    return named[0] if named else choose(ref, "bot", found, _id)
 
 
 def _id(bot: Bot) -> str:

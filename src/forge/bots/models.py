@@ -160,9 +160,9 @@ SkillOverrides = Annotated[
 ]
 
 
-def _all_for_none(named: object) -> object:
+def _all_for_none(names: object) -> object:
     """Read an empty list as no restriction."""
-    return None if named == [] else named
+    return None if names == [] else names
 
 
 class SkillEntry(BaseModel):
@@ -325,7 +325,9 @@ class NewClone(BaseModel):
 
 def _known_format(number: object) -> object:
     if isinstance(number, int) and number > BUNDLE_FORMAT:
-        raise ValueError(f"was made by a newer Forge (format {number}); this one reads {BUNDLE_FORMAT}")
+        raise ValueError(
+            f"was created by a newer Forge (format {number}); this version reads format {BUNDLE_FORMAT}"
+        )
     return number
 
 

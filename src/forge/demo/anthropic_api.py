@@ -100,17 +100,17 @@ def _check_order(messages: list[Message]) -> None:
     """Check that each tool call is answered in the next message, and that there are no other answers."""
     if messages[0].role == "assistant":
         raise Malformed('messages: first message must use the "user" role')
-    asked: list[str] = []
+    called: list[str] = []
     seen: set[str] = set()
     for index, role, blocks in _turns(messages):
         if role == "user":
             _check_answers(
-                index, asked, [block.tool_use_id for block in blocks if block.type == "tool_result"]
+                index, called, [block.tool_use_id for block in blocks if block.type == "tool_result"]
             )
-        asked = [block.id for block in blocks if block.type == "tool_use"]
-        if len(set(asked)) < len(asked) or seen & set(asked):
+        called = [block.id for block in blocks if block.type == "tool_use"]
+        if len(set(called)) < len(called) or seen & set(called):
             raise Malformed(f"messages.{index}: `tool_use` ids must be unique")
-        seen |= set(asked)
+        seen |= set(called)
 
 
 def _turns(messages: list[Message]) -> list[tuple[int, str, list[ContentBlock]]]:
@@ -124,13 +124,13 @@ def _turns(messages: list[Message]) -> list[tuple[int, str, list[ContentBlock]]]
     return turns
 
 
-def _check_answers(index: int, asked: list[str], answered: list[str]) -> None:
-    if stray := [tool_id for tool_id in answered if tool_id not in asked]:
+def _check_answers(index: int, called: list[str], answered: list[str]) -> None:
+    if stray := [tool_id for tool_id in answered if tool_id not in called]:
         raise Malformed(
             f"messages.{index}: unexpected `tool_use_id` found in `tool_result` blocks: {stray[0]}. Each "
             "`tool_result` block must have a corresponding `tool_use` block in the previous message."
         )
-    if missing := [tool_id for tool_id in asked if tool_id not in answered]:
+    if missing := [tool_id for tool_id in called if tool_id not in answered]:
         raise Malformed(
             f"messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: "
             f"{', '.join(missing)}."
@@ -243,29 +243,29 @@ class AnthropicDialect:
     def forget(self) -> None:
         self._cache = CacheSimulator()
 
-    def answer(self, take: RenderedReply) -> JsonObject:
-        content = [_content_block(block) for block in take.reply.blocks]
-        usage = _usage(take.usage, take.usage.output_tokens)
-        return {**_message(take), "content": content, "stop_reason": take.reply.stop, "usage": usage}
+    def answer(self, rendered: RenderedReply) -> JsonObject:
+        content = [_content_block(block) for block in rendered.reply.blocks]
+        usage = _usage(rendered.usage, rendered.usage.output_tokens)
+        return {**_message(rendered), "content": content, "stop_reason": rendered.reply.stop, "usage": usage}
 
-    def stream(self, take: RenderedReply) -> list[Piece]:
-        message = {**_message(take), "usage": _usage(take.usage, 1)}
+    def stream(self, rendered: RenderedReply) -> list[Piece]:
+        message = {**_message(rendered), "usage": _usage(rendered.usage, 1)}
         pieces = [_event("message_start", message=message), _event("ping")]
-        for index, block in enumerate(take.reply.blocks):
-            pieces += _block_events(index, block, take.piece_chars)
-        delta = {"stop_reason": take.reply.stop, "stop_sequence": None}
-        usage = _usage(take.usage, take.usage.output_tokens)
+        for index, block in enumerate(rendered.reply.blocks):
+            pieces += _block_events(index, block, rendered.piece_chars)
+        delta = {"stop_reason": rendered.reply.stop, "stop_sequence": None}
+        usage = _usage(rendered.usage, rendered.usage.output_tokens)
         return [*pieces, _event("message_delta", delta=delta, usage=usage), _event("message_stop")]
 
-    def status(self, trouble: ApiErrorKind) -> int:
-        return ERRORS[trouble][0]
+    def status(self, kind: ApiErrorKind) -> int:
+        return ERRORS[kind][0]
 
-    def error(self, trouble: ApiErrorKind, message: str, request_id: str) -> JsonObject:
-        error = {"type": ERRORS[trouble][1], "message": message}
+    def error(self, kind: ApiErrorKind, message: str, request_id: str) -> JsonObject:
+        error = {"type": ERRORS[kind][1], "message": message}
         return {"type": "error", "error": error, "request_id": request_id}
 
-    def error_event(self, trouble: ApiErrorKind, message: str) -> bytes:
-        return _event("error", error={"type": ERRORS[trouble][1], "message": message}).data
+    def error_event(self, kind: ApiErrorKind, message: str) -> bytes:
+        return _event("error", error={"type": ERRORS[kind][1], "message": message}).data
 
     def models(self, names: list[str]) -> JsonObject:
         data = [
@@ -275,12 +275,12 @@ class AnthropicDialect:
         return {"data": data, "has_more": False, "first_id": names[0], "last_id": names[-1]}
 
 
-def _message(take: RenderedReply) -> JsonObject:
+def _message(rendered: RenderedReply) -> JsonObject:
     return {
-        "id": f"msg_{take.message_id}",
+        "id": f"msg_{rendered.message_id}",
         "type": "message",
         "role": "assistant",
-        "model": take.model,
+        "model": rendered.model,
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,

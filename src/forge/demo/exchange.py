@@ -97,7 +97,7 @@ class ToolUse:
     id: str
     name: str
     arguments: str
-    """JSON as the model wrote it, possibly cut off."""
+    """The JSON written by the model, possibly cut off."""
 
 
 Block = Text | Thinking | Redacted | ToolUse

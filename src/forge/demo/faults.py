@@ -58,8 +58,8 @@ def refusal_for(fault: Fault, *, is_stream: bool) -> ApiError | None:
     kind = FaultKind.OVERLOADED if fault.kind is FaultKind.ERROR_EVENT and not is_stream else fault.kind
     if kind not in ERROR_RESPONSES:
         return None
-    trouble, message = ERROR_RESPONSES[kind]
-    return ApiError(trouble, fault.message or message, fault.retry_after_s)
+    error, message = ERROR_RESPONSES[kind]
+    return ApiError(error, fault.message or message, fault.retry_after_s)
 
 
 def spoil_reply(reply: Reply, fault: Fault) -> Reply:
@@ -120,8 +120,10 @@ def _broken(arguments: str) -> str:
 
 
 def _with_wrong_types(arguments: str) -> str:
-    given: dict[str, Any] = json.loads(arguments)
-    wrong = {name: ["not", "this"] if isinstance(value, str) else "not this" for name, value in given.items()}
+    values: dict[str, Any] = json.loads(arguments)
+    wrong = {
+        name: ["not", "this"] if isinstance(value, str) else "not this" for name, value in values.items()
+    }
     return json.dumps(wrong or {"unexpected": ["not", "this"]})
 
 
@@ -151,10 +153,10 @@ def spoil_stream(playback: Playback, fault: Fault, error_event: bytes) -> Playba
 
 def _position(pieces: tuple[Piece, ...], content: int) -> int:
     """Return the position after a number of content pieces; before the last piece if there are fewer."""
-    places = [index for index, piece in enumerate(pieces) if piece.is_content]
+    content_positions = [index for index, piece in enumerate(pieces) if piece.is_content]
     if content == 0:
-        return min(places[0] if places else 1, len(pieces) - 1)
-    behind = places[content - 1] + 1 if content <= len(places) else len(pieces) - 1
+        return min(content_positions[0] if content_positions else 1, len(pieces) - 1)
+    behind = content_positions[content - 1] + 1 if content <= len(content_positions) else len(pieces) - 1
     return min(behind, len(pieces) - 1)
 
 

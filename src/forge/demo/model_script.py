@@ -98,13 +98,13 @@ class Fault(_ScriptModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_form(cls, given: object) -> object:
-        if isinstance(given, str | int):
-            return {"kind": str(given)}
-        if isinstance(given, dict):
-            fields = cast("dict[str, Any]", given)
+    def _short_form(cls, value: object) -> object:
+        if isinstance(value, str | int):
+            return {"kind": str(value)}
+        if isinstance(value, dict):
+            fields = cast("dict[str, Any]", value)
             return {**fields, "kind": str(fields["kind"])} if "kind" in fields else fields
-        return given
+        return value
 
 
 class ToolCall(_ScriptModel):
@@ -114,14 +114,14 @@ class ToolCall(_ScriptModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_form(cls, given: object) -> object:
-        if isinstance(given, dict) and "tool" not in given:
-            calls = cast("dict[str, Any]", given)
+    def _short_form(cls, value: object) -> object:
+        if isinstance(value, dict) and "tool" not in value:
+            calls = cast("dict[str, Any]", value)
             if len(calls) != 1:
                 raise ValueError("a tool call is `name: {input}`, or has the fields tool, input and id")
             [(name, arguments)] = calls.items()
             return {"tool": name, "input": {} if arguments is None else arguments}
-        return cast("object", given)
+        return cast("object", value)
 
     @model_validator(mode="after")
     def _input_is_an_object(self) -> "ToolCall":
@@ -130,8 +130,8 @@ class ToolCall(_ScriptModel):
         return self
 
 
-def _as_list(given: object) -> object:
-    return cast("object", given) if isinstance(given, list) or given is None else [given]
+def _as_list(value: object) -> object:
+    return cast("object", value) if isinstance(value, list) or value is None else [value]
 
 
 class Turn(_ScriptModel):
@@ -236,7 +236,7 @@ def load_script(path: Path) -> Script:
 def parse_script(text: str, source: str) -> Script:
     try:
         tree = yaml.SafeLoader(text).get_single_node()
-        given: Any = {} if tree is None else yaml.safe_load(text)
+        value: Any = {} if tree is None else yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigError([f"{source}:{line}: invalid YAML: {error.problem or error}"], hint=HINT) from error
@@ -244,7 +244,7 @@ def parse_script(text: str, source: str) -> Script:
         raise ConfigError([f"{source}: invalid YAML: {error}"], hint=HINT) from error
     duplicates = [f"{source}:{line}: duplicate key {key}" for line, key in _repeated(tree)]
     try:
-        script = script_from(given, source, tree)
+        script = script_from(value, source, tree)
     except ConfigError as error:
         raise ConfigError([*duplicates, *error.problems], hint=HINT) from error
     if duplicates:
@@ -252,10 +252,10 @@ def parse_script(text: str, source: str) -> Script:
     return script
 
 
-def script_from(given: Any, source: str, tree: yaml.Node | None = None) -> Script:
+def script_from(value: Any, source: str, tree: yaml.Node | None = None) -> Script:
     """Validate a parsed script."""
     try:
-        return Script.model_validate(given)
+        return Script.model_validate(value)
     except ValidationError as error:
         problems = [_problem(source, tree, problem) for problem in validation_problems(error)]
         raise ConfigError(problems, hint=HINT) from error

@@ -110,17 +110,17 @@ def _check_order(messages: list[Message]) -> None:
 
 def to_conversation(request: Request) -> Conversation:
     messages = request.messages
-    said = [message for message in messages if message.role not in ("system", "developer")]
-    is_continued = bool(said) and said[-1].role == "assistant"
-    texts = [message.text() for message in said if message.role == "user"]
+    dialog = [message for message in messages if message.role not in ("system", "developer")]
+    is_continued = bool(dialog) and dialog[-1].role == "assistant"
+    texts = [message.text() for message in dialog if message.role == "user"]
     return Conversation(
         model=request.model,
-        system="\n".join(message.text() for message in messages if message not in said),
+        system="\n".join(message.text() for message in messages if message not in dialog),
         user_texts=tuple(text for text in texts if text),
-        replies=count_replies([message.role for message in said]) - is_continued,
+        replies=count_replies([message.role for message in dialog]) - is_continued,
         is_continued=is_continued,
-        transcript="\n".join(message.text() for message in said),
-        results=tuple(_results(said)),
+        transcript="\n".join(message.text() for message in dialog),
+        results=tuple(_results(dialog)),
         tools=tuple(OfferedTool(tool.function.name, tool.function.parameters) for tool in request.tools),
         demand=_demand(request),
         wants_stream=request.stream,
@@ -212,38 +212,42 @@ class OpenAIDialect:
     def forget(self) -> None:
         self._cache = _prefix_cache()
 
-    def answer(self, take: RenderedReply) -> JsonObject:
-        reply = take.reply
+    def answer(self, rendered: RenderedReply) -> JsonObject:
+        reply = rendered.reply
         message: JsonObject = {"role": "assistant", "content": _text(reply) or None, "refusal": None}
         if thinking := _thinking(reply):
             message["reasoning_content"] = thinking
         if calls := _calls(reply):
             message["tool_calls"] = calls
         choice = _choice("message", message, FINISH_REASONS[reply.stop])
-        return {**_completion(take, "chat.completion"), "choices": [choice], "usage": _usage(take.usage)}
+        return {
+            **_completion(rendered, "chat.completion"),
+            "choices": [choice],
+            "usage": _usage(rendered.usage),
+        }
 
-    def stream(self, take: RenderedReply) -> list[Piece]:
-        base = _completion(take, "chat.completion.chunk")
-        if take.wants_usage:
+    def stream(self, rendered: RenderedReply) -> list[Piece]:
+        base = _completion(rendered, "chat.completion.chunk")
+        if rendered.wants_usage:
             base["usage"] = None
-        deltas = _deltas(take.reply, take.piece_chars)
-        first, last = {"role": "assistant", "content": ""}, FINISH_REASONS[take.reply.stop]
+        deltas = _deltas(rendered.reply, rendered.piece_chars)
+        first, last = {"role": "assistant", "content": ""}, FINISH_REASONS[rendered.reply.stop]
         pieces = [_chunk(base, first)]
         pieces += [_chunk(base, delta, is_content=True) for delta in deltas]
         pieces.append(_chunk(base, {}, finish_reason=last))
-        if take.wants_usage:
-            pieces.append(_data({**base, "choices": [], "usage": _usage(take.usage)}))
+        if rendered.wants_usage:
+            pieces.append(_data({**base, "choices": [], "usage": _usage(rendered.usage)}))
         return [*pieces, Piece(b"data: [DONE]\n\n")]
 
-    def status(self, trouble: ApiErrorKind) -> int:
-        return ERRORS[trouble][0]
+    def status(self, kind: ApiErrorKind) -> int:
+        return ERRORS[kind][0]
 
-    def error(self, trouble: ApiErrorKind, message: str, request_id: str) -> JsonObject:
-        _, kind, code = ERRORS[trouble]
-        return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    def error(self, kind: ApiErrorKind, message: str, request_id: str) -> JsonObject:
+        _, error_type, code = ERRORS[kind]
+        return {"error": {"message": message, "type": error_type, "param": None, "code": code}}
 
-    def error_event(self, trouble: ApiErrorKind, message: str) -> bytes:
-        return _data(self.error(trouble, message, "")).data
+    def error_event(self, kind: ApiErrorKind, message: str) -> bytes:
+        return _data(self.error(kind, message, "")).data
 
     def models(self, names: list[str]) -> JsonObject:
         data = [{"id": name, "object": "model", "created": 0, "owned_by": "script"} for name in names]
@@ -254,8 +258,13 @@ def _prefix_cache() -> CacheSimulator:
     return CacheSimulator(look_back_blocks=100_000, writes_every_block=True)
 
 
-def _completion(take: RenderedReply, kind: str) -> JsonObject:
-    return {"id": f"chatcmpl-{take.message_id}", "object": kind, "created": take.created, "model": take.model}
+def _completion(rendered: RenderedReply, kind: str) -> JsonObject:
+    return {
+        "id": f"chatcmpl-{rendered.message_id}",
+        "object": kind,
+        "created": rendered.created,
+        "model": rendered.model,
+    }
 
 
 def _choice(name: str, content: JsonObject, finish_reason: str | None) -> JsonObject:

@@ -82,7 +82,7 @@ class Player:
             self._pieces_sent += 1
         await asyncio.sleep(last.wait_s)
         self._pieces_sent += 1
-        self._end(Outcome.CUT if playback.is_cut else Outcome.COMPLETED)  # before the client can see the end
+        self._end(Outcome.CUT if playback.is_cut else Outcome.COMPLETED)  # before the client sees the end
         await send({"type": "http.response.body", "body": last.data, "more_body": playback.is_cut})
 
     def _end(self, outcome: Outcome) -> None:

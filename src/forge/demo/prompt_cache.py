@@ -92,7 +92,7 @@ class CacheSimulator:
             for position in range(index, max(-1, index - self._look_back_blocks), -1):
                 entry = self._entries.get(prefixes[position].hash)
                 if entry is not None and entry.expires_at > now:
-                    entry.expires_at = now + entry.ttl_s  # reading keeps it alive
+                    entry.expires_at = now + entry.ttl_s  # a read extends the time to live
                     return prefixes[position].tokens
         return 0
 
@@ -113,15 +113,15 @@ def _chain(body: JsonObject) -> list[_Prefix]:
     prefixes: list[_Prefix] = []
     tokens = 0
     in_messages = False
-    for place, block in _blocks(body):
-        if place not in ("tools", "system") and not in_messages:
+    for section, block in _blocks(body):
+        if section not in ("tools", "system") and not in_messages:
             in_messages = True  # other settings invalidate only what comes after tools and system
             settings = [
                 body.get(name) for name in ("tool_choice", "thinking", "output_config", "output_format")
             ]
             state.update(canonical_json(settings).encode())
         bare = _without_cache_control(block)
-        state.update(canonical_json([place, bare]).encode())
+        state.update(canonical_json([section, bare]).encode())
         tokens += estimate_tokens(bare)
         prefixes.append(_Prefix(state.hexdigest(), tokens, _ttl(block), _is_cacheable(block)))
     return prefixes

@@ -1,4 +1,4 @@
-"""Find the turn of a request and write its reply. Stateless, so that a request replayed after a crash gets the same."""
+"""Find the turn of a request and write its reply. Stateless, so that a request repeated after a crash gets the same."""
 
 import fnmatch
 import json
@@ -59,13 +59,13 @@ def _match(match: Match, conversation: Conversation) -> dict[str, str] | None:
     if match.model is not None and not fnmatch.fnmatchcase(conversation.model, match.model):
         return None
     groups: dict[str, str] = {}
-    wanted = [
+    conditions = [
         (match.text, "\n".join((conversation.system, conversation.opening, conversation.latest))),
         (match.system, conversation.system),
         (match.opening, conversation.opening),
         (match.latest, conversation.latest),
     ]
-    for pattern, text in wanted:
+    for pattern, text in conditions:
         if pattern is None:
             continue
         found = pattern.search(text)
@@ -165,8 +165,8 @@ def _structured_reply(position: ScriptPosition, demand: AnswerForm) -> Reply:
 
 
 def _default_text(conversation: Conversation) -> str:
-    said = re.sub(r"\s+", " ", conversation.latest).strip()
-    echo = f' You said: "{said[:200]}".' if said else ""
+    message = re.sub(r"\s+", " ", conversation.latest).strip()
+    echo = f' You said: "{message[:200]}".' if message else ""
     return f"This answer comes from a script; no model was called.{echo}"
 
 

@@ -184,5 +184,5 @@ def _error_playback(dialect: Dialect, entry: Entry, error: ApiError, request_id:
     headers = dialect.headers(request_id)
     if error.retry_after_s is not None:
         headers["retry-after"] = f"{error.retry_after_s:g}"
-    content = dialect.error(error.trouble, error.message, request_id)
-    return _json_playback(dialect.status(error.trouble), content, headers)
+    content = dialect.error(error.kind, error.message, request_id)
+    return _json_playback(dialect.status(error.kind), content, headers)

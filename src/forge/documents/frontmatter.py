@@ -91,7 +91,7 @@ def _missing(message: str) -> Problem:
 
 
 def write_front_matter(values: Mapping[str, Any], body: str) -> str:
-    """Write front matter and body. `---` inside of values is escaped, because some readers take it for the end."""
+    """Write front matter and body. `---` inside of values is escaped, because some parsers mistake it for the end."""
     separator = "\n" if body else ""
     return f"---\n{_HYPHENS.sub(_ESCAPED, write_yaml(values))}---\n{separator}{body}"
 

@@ -21,7 +21,7 @@ LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class TextPositions:
-    """Lines and columns of a text, counted from 1. Lines end where every editor ends them."""
+    """Lines and columns of a text, counted from 1, with the line ends that all editors agree on."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(end.end() for end in LINE_END.finditer(text))]

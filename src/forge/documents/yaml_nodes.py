@@ -1,6 +1,6 @@
 """YAML as a tree of strings with positions, without types, tags and aliases.
 
-The reader of a key interprets its value, so `name: yes` is a string and `memory: yes` a boolean.
+The consumer of a key interprets its value: `name: yes` can be a string and `memory: yes` a boolean.
 """
 
 import re
@@ -82,8 +82,8 @@ def read_yaml(text: str, depth: int = MAX_DEPTH) -> Node:
 
 def _position(error: yaml.MarkedYAMLError, text: str) -> int:
     """Return the position of an error. The end of an unclosed element is the end of the text, so prefer its start."""
-    places = [mark.index for mark in (error.problem_mark, error.context_mark) if mark]
-    return next((place for place in places if place < len(text)), max(len(text.rstrip()) - 1, 0))
+    positions = [mark.index for mark in (error.problem_mark, error.context_mark) if mark]
+    return next((position for position in positions if position < len(text)), max(len(text.rstrip()) - 1, 0))
 
 
 class _Builder:

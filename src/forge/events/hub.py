@@ -1,8 +1,8 @@
 """Live followers of streams in this process.
 
 Wake-ups carry no events: the hub reads them from the log. Per stream one task reads each new event once, for any number
-of followers, and keeps the latest in memory. A follower is only a cursor, so a slow one costs nothing: when memory no
-longer reaches back to its cursor, it is served from the database and misses ephemeral events, which are never stored.
+of followers, and keeps the latest in memory. A follower is only a cursor, so a slow one costs nothing: if memory no
+longer reaches back to its cursor, it reads from the database and misses ephemeral events, which are never stored.
 """
 
 import asyncio
@@ -119,14 +119,15 @@ RECHECK_S = 15.0
 """Maximum delay of an event whose wake-up was lost."""
 RETRY_S = 1.0
 
-Read = Callable[[str, int, int], Awaitable[list[Event]]]
-LastSeq = Callable[[str], Awaitable[int]]
-
 
 class Hub:
     """Distributes the events of streams to their followers. `id` identifies the ephemeral events of this process."""
 
-    def __init__(self, read: Read, last_seq: LastSeq) -> None:
+    def __init__(
+        self,
+        read: Callable[[str, int, int], Awaitable[list[Event]]],
+        last_seq: Callable[[str], Awaitable[int]],
+    ) -> None:
         self.id = new_id()
         self._read = read
         self._last_seq = last_seq
@@ -152,7 +153,7 @@ class Hub:
     async def follow(self, stream: str, after: int) -> AsyncGenerator[list[Event | EphemeralEvent], None]:
         """Yield all events after `after`: first those in the log, then new ones, in order and without duplicates.
 
-        The first batch is always empty: it says that the follower is connected. Ephemeral events are included from then on,
+        The first batch is always empty and signals that the follower is connected. Ephemeral events are included from then on,
         as far as the caller keeps up with them.
         """
         async with self._open(stream) as channel:

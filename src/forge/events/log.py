@@ -23,7 +23,7 @@ from forge.telemetry import Metrics
 log = logging.getLogger(__name__)
 
 MAX_EPHEMERAL_BYTES = 7800
-"""Of the serialized event: a PostgreSQL notification holds less than 8,000 bytes."""
+"""Maximum size of a serialized event, because a PostgreSQL notification has less than 8,000 bytes."""
 NOTIFY_TIMEOUT_S = 1.0
 NOTIFY_PAUSE_S = 5.0
 """Pause after a failed notification, so that publishers do not wait for each one."""

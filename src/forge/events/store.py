@@ -55,8 +55,8 @@ async def reserve(tx: Tx, counts: Mapping[str, int]) -> dict[str, int]:
     """Reserve sequence numbers of each stream, in this order, and return the last ones. The rows stay locked until commit,
     so that there are no gaps and no reordering."""
     if tx.is_postgresql:
-        given = {"names": list(counts), "counts": list(counts.values())}
-        found = await tx.execute(_RESERVE["postgresql"], given)
+        parameters = {"names": list(counts), "counts": list(counts.values())}
+        found = await tx.execute(_RESERVE["postgresql"], parameters)
     else:
         found = await tx.execute(_RESERVE["sqlite"], {"given": json.dumps(list(counts.items()))})
     return {row.name: row.last_seq for row in found}
@@ -65,7 +65,7 @@ async def reserve(tx: Tx, counts: Mapping[str, int]) -> dict[str, int]:
 async def insert(tx: Tx, rows: Sequence[Event], notices: Sequence[Notification]) -> None:
     """Insert events with their notifications, which PostgreSQL delivers when the transaction commits."""
     if tx.is_postgresql:
-        given = {
+        parameters = {
             "streams": [event.stream for event in rows],
             "seqs": [event.seq for event in rows],
             "ats": [event.at for event in rows],
@@ -74,7 +74,7 @@ async def insert(tx: Tx, rows: Sequence[Event], notices: Sequence[Notification])
             "channel": STREAM_GROWN_CHANNEL,
             "payloads": [notice.payload for notice in notices],
         }
-        await tx.execute(_INSERT_AND_NOTIFY, given)
+        await tx.execute(_INSERT_AND_NOTIFY, parameters)
         return
     values = [{"stream": e.stream, "seq": e.seq, "at": e.at, "type": e.type, "data": e.data} for e in rows]
     await tx.execute(_INSERT, values)

@@ -31,12 +31,9 @@ class Caller:
             )
 
 
-Authenticate = Callable[[HTTPConnection], Awaitable[Caller]]
-
-
 def _require(scope: Scope) -> Callable[[HTTPConnection], Awaitable[Caller]]:
     async def caller_with_scope(connection: HTTPConnection) -> Caller:
-        authenticate: Authenticate = connection.app.state.authenticate
+        authenticate: Callable[[HTTPConnection], Awaitable[Caller]] = connection.app.state.authenticate
         caller = await authenticate(connection)
         caller.must_have(scope)
         return caller

@@ -47,7 +47,7 @@ class Meta(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """An error and a hint how to resolve it."""
+    """An error, with a hint how to resolve it."""
 
     code: str
     message: str

@@ -54,13 +54,13 @@ class WebSocketConnection(ABC):
             for task in done:
                 task.result()
         except (WebSocketDisconnect, RuntimeError):
-            pass  # disconnected; starlette raises either, depending on where it is noticed first
+            pass  # disconnected: starlette raises one or the other, depending on where it is detected
         except ForgeError as error:
             await self._close(error.ws_close_code(), error.message)
         except SQLAlchemyError:
             log.exception("failed to serve a socket")
             await self._close(
-                Unavailable.ws_close_code(), "the database does not answer; reconnect and replay"
+                Unavailable.ws_close_code(), "the database does not respond; reconnect and replay"
             )
         except asyncio.CancelledError:
             await self._close(GOING_AWAY, "the server is stopping; reconnect")

@@ -8,7 +8,7 @@ person can go back to any question, and later answers are asked again only if th
 from datetime import datetime
 
 from forge.errors import Conflict
-from forge.interview.domain.answer_parser import UnclearAnswer, parse_answer
+from forge.interview.domain.answer_parser import UnclearAnswer, parse_answer, require_free_name
 from forge.interview.domain.build_config import NOTHING, Fields
 from forge.interview.domain.categories import KnownPurpose, Purpose, classify
 from forge.interview.domain.config_builder import is_written, to_config, to_skill_request
@@ -29,6 +29,7 @@ from forge.interview.domain.dialogue import (
     WentBack,
     phase_label,
 )
+from forge.interview.domain.names import to_skill_name
 from forge.interview.domain.state import (
     Asked,
     Due,
@@ -40,7 +41,7 @@ from forge.interview.domain.state import (
     question_budget,
 )
 from forge.interview.domain.text_analysis import shorten
-from forge.interview.errors import BadAnswer
+from forge.interview.errors import BadAnswer, ReadyToCreate
 from forge.interview.extra_options import add_extra_options
 from forge.interview.guide.bot_interview import next_batch_question, next_bot_question, next_change_question
 from forge.interview.guide.skill_interview import next_skill_question
@@ -82,7 +83,7 @@ def _record_answer(state: State, asked: Asked, answer: Answer, at: datetime) -> 
     if asked.topic == "revise" and isinstance(answer, Chosen) and isinstance(asked.turn, AskQuestion):
         return go_back(state, Phase(asked.turn.options[answer.index].id))
     try:
-        patch = _patch(state, asked, answer)
+        patch = _patch(state, asked, answer, label)
     except UnclearAnswer as unclear:
         return state.replace(asked=_repeat_question(asked, str(unclear)))
     exchange = Exchange(
@@ -95,7 +96,9 @@ def _record_answer(state: State, asked: Asked, answer: Answer, at: datetime) -> 
         answered_at=at,
     )
     aside = state.set_aside[1:] if state.left_at is not None else state.set_aside
-    state = state.replace(exchanges=[*state.exchanges, exchange], set_aside=aside, left_at=None, edited=None)
+    state = state.replace(
+        exchanges=[*state.exchanges, exchange], set_aside=aside, left_at=None, edited=None, requested=None
+    )
     if extra == "skip":
         return _finish(state.replace(set_aside=[]))
     if state.speaker is InterviewSpeaker.MODEL and not _is_guide_only(asked):
@@ -105,7 +108,7 @@ def _record_answer(state: State, asked: Asked, answer: Answer, at: datetime) -> 
 
 _SETUP = (
     "Add a key for a provider: in Settings, Models, or with `forge secrets set ANTHROPIC_API_KEY`. "
-    "Say so when it is there, and I will ask again."
+    "Reply when it is saved, and I will ask again."
 )
 
 
@@ -148,9 +151,12 @@ def _label(asked: Asked, answer: Answer) -> str:
             raise BadAnswer("Answer with yes or no.", hint='For example {"Confirm": true}.', field="answer")
 
 
-def _patch(state: State, asked: Asked, answer: Answer) -> Fields:
+def _patch(state: State, asked: Asked, answer: Answer, label: str) -> Fields:
     if isinstance(answer, Chosen):
-        return asked.patches[answer.index] if answer.index < len(asked.patches) else NOTHING
+        patch = asked.patches[answer.index] if answer.index < len(asked.patches) else NOTHING
+        name = patch.name or (to_skill_name(label) if asked.free == "name" else None)
+        require_free_name(state, name or "")
+        return patch
     if isinstance(answer, Said) and asked.free is not None:
         return parse_answer(state, asked, answer.text)
     return NOTHING
@@ -180,28 +186,29 @@ def go_back(state: State, phase: Phase | None) -> State:
     """Return to the previous question, or to the first one of a phase, and ask it again unchanged."""
     if not state.exchanges:
         raise BadAnswer("This is the first question; there is nothing to go back to.")
-    place = _previous_index(state) if phase is None else _first_index_of(state, phase)
-    back = state.exchanges[place]
+    index = _previous_index(state) if phase is None else _first_index_of(state, phase)
+    back = state.exchanges[index]
     return state.replace(
-        exchanges=state.exchanges[:place],
-        set_aside=[*state.exchanges[place:], *state.set_aside],
+        exchanges=state.exchanges[:index],
+        set_aside=[*state.exchanges[index:], *state.set_aside],
         left_at=state.left_at or state.asked,
         asked=back.asked,
         edited=None,
+        requested=None,
     )
 
 
 def _previous_index(state: State) -> int:
-    for place in reversed(range(len(state.exchanges))):
-        if isinstance(state.exchanges[place].asked.turn, AskQuestion | Clarify):
-            return place
+    for index in reversed(range(len(state.exchanges))):
+        if isinstance(state.exchanges[index].asked.turn, AskQuestion | Clarify):
+            return index
     return 0
 
 
 def _first_index_of(state: State, phase: Phase) -> int:
-    for place, exchange in enumerate(state.exchanges):
+    for index, exchange in enumerate(state.exchanges):
         if exchange.asked.turn.phase is phase:
-            return place
+            return index
     raise BadAnswer(
         f"Phase {phase.value} has no answered question yet.", hint="You can only go back to an earlier phase."
     )
@@ -212,7 +219,7 @@ def _is_unchanged(state: State, answer: Answer) -> bool:
 
 
 def _restore_set_aside(state: State) -> State:
-    """Restore the answers that were set aside: this one was given the same as before."""
+    """Restore the answers that were set aside, since this one did not change."""
     return state.replace(
         exchanges=[*state.exchanges, *state.set_aside], set_aside=[], asked=state.left_at, left_at=None
     )
@@ -262,6 +269,8 @@ def _answer_ready_turn(state: State, asked: Asked, answer: Answer, at: datetime)
     """Handle an answer to the ready turn. It never creates anything: that takes a separate request."""
     match answer:
         case Confirmed(yes=True):
+            if isinstance(asked.turn, ReadyToCreateSkill):
+                raise ReadyToCreate()
             return state
         case Confirmed(yes=False):
             return go_back(state, None)
@@ -271,7 +280,9 @@ def _answer_ready_turn(state: State, asked: Asked, answer: Answer, at: datetime)
             exchange = Exchange(
                 number=_next_number(state), asked=asked, answer=answer, label=text, answered_at=at
             )
-            return state.replace(exchanges=[*state.exchanges, exchange], due=Due.ASK, edited=None)
+            return state.replace(
+                exchanges=[*state.exchanges, exchange], due=Due.ASK, edited=None, requested=None
+            )
         case _:
             raise BadAnswer("Answer with yes or no, or say what to change.", field="answer")
 
@@ -281,29 +292,29 @@ def _answer_ready_turn(state: State, asked: Asked, answer: Answer, at: datetime)
 
 def apply_model_turn(state: State, turn: ModelTurn, *, model: str, cost_micros: int) -> State:
     """Apply a model turn, with the patch it derived from the last answer."""
-    said = parse_reply(state, turn)
+    reply = parse_reply(state, turn)
     if state.exchanges:
         last = state.exchanges[-1]
-        understood = last.model_copy(
+        updated = last.model_copy(
             update={
-                "patch": last.patch.merged(said.patch),
-                "purpose": said.purpose or last.purpose,
+                "patch": last.patch.merged(reply.patch),
+                "purpose": reply.purpose or last.purpose,
                 "model": model,
                 "cost_micros": last.cost_micros + cost_micros,
             }
         )
-        kept = [one for one in state.set_aside if one.number in said.keeps]
-        state = state.replace(exchanges=[*state.exchanges[:-1], understood, *kept])
+        kept = [one for one in state.set_aside if one.number in reply.keeps]
+        state = state.replace(exchanges=[*state.exchanges[:-1], updated, *kept])
     else:
         state = state.replace(
-            opening=state.opening.merged(said.patch),
-            found_purpose=said.purpose or state.found_purpose,
+            opening=state.opening.merged(reply.patch),
+            found_purpose=reply.purpose or state.found_purpose,
             opening_model=model,
             opening_cost_micros=state.opening_cost_micros + cost_micros,
         )
     state = state.replace(set_aside=[], left_at=None, due=None)
-    if said.asked is not None and not said.is_ready and not _is_budget_spent(state):
-        return state.replace(asked=add_extra_options(state, said.asked))
+    if reply.asked is not None and not reply.is_ready and not _is_budget_spent(state):
+        return state.replace(asked=add_extra_options(state, reply.asked))
     return (
         _advance(state) if _lacks_essentials(state) or _is_confirming_capabilities(state) else _finish(state)
     )
@@ -334,13 +345,13 @@ def apply_written(state: State, written: Written) -> State:
         needed = manifest.capabilities if manifest else []
         state = state.replace(opening=state.opening.merged(Fields(capabilities=needed)))
     state = state.replace(written=written, due=None)
-    if state.edited is not None:
+    if state.edited is not None or state.requested is not None:
         return state
     return _advance(state) if state.mode is Mode.SKILL else _finish(state)
 
 
 def request_rewrite(state: State) -> State:
-    """Mark the text as due again after the settings were edited in the review."""
+    """Mark the text as due again, for other settings than those the interview led to."""
     return state.replace(due=Due.WRITE)
 
 
@@ -348,8 +359,8 @@ def cancel_pending(state: State) -> State:
     """Stop waiting for the model and take back the answer it was to process."""
     if state.due is None:
         raise Conflict("There is nothing to cancel: Forge is not thinking.")
-    if state.edited is not None:
-        return state.replace(due=None, edited=None)  # edited in the review: there is no answer to take back
+    if state.edited is not None or state.requested is not None:
+        return state.replace(due=None, edited=None, requested=None)  # there is no answer to take back
     if not state.exchanges:
         return fall_back_to_guide(state, "You stopped waiting for the model.")
     last = state.exchanges[-1]
@@ -377,8 +388,8 @@ def _repeat_question(asked: Asked, message: str) -> Asked:
     match asked.turn:
         case AskQuestion(question=question) as turn:
             plain = asked.plain or question
-            said = turn.model_copy(update={"question": f"{message}\n\n{plain}"})
-            return asked.model_copy(update={"turn": said, "plain": plain})
+            repeated = turn.model_copy(update={"question": f"{message}\n\n{plain}"})
+            return asked.model_copy(update={"turn": repeated, "plain": plain})
         case turn:
             return _clarify(asked, turn.phase, message)
 
@@ -420,5 +431,5 @@ def _ask_what_to_revise(state: State) -> Asked | None:
 
 
 def _summarize_answers(state: State, phase: Phase) -> str:
-    said = [exchange.label for exchange in state.exchanges if exchange.asked.turn.phase is phase]
-    return shorten("; ".join(" ".join(one.split()) for one in said), MAX_ANSWERS)
+    answers = [exchange.label for exchange in state.exchanges if exchange.asked.turn.phase is phase]
+    return shorten("; ".join(" ".join(one.split()) for one in answers), MAX_ANSWERS)

@@ -38,7 +38,7 @@ def add_extra_options(state: State, asked: Asked) -> Asked:
         update={
             "turn": asked.turn.model_copy(update={"options": options}),
             "patches": [*patches, *(patch for _, _, patch in extras)],
-            "extras": {len(own) + place: kind for place, (kind, _, _) in enumerate(extras)},
+            "extras": {len(own) + index: kind for index, (kind, _, _) in enumerate(extras)},
         }
     )
 

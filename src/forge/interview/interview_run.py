@@ -22,8 +22,8 @@ from forge.interview.interviewer.turn_request import request_turn
 from forge.interview.models import InterviewDelta
 from forge.llm.budgets import Spender
 from forge.llm.gateway import Gateway
-from forge.runs.attempt import StepInfo
-from forge.runs.context import Retry, RunContext, StepFailed
+from forge.runs.attempt import Retry, StepInfo
+from forge.runs.context import RunContext, StepFailed
 from forge.runs.kinds import RunKind
 from forge.skills.format.skill_writer import template_skill
 from forge.skills.invocations.skill_tests import SkillTrial
@@ -125,7 +125,7 @@ class InterviewKind:
 
     async def _ask(self, context: RunContext, inputs: InterviewInput) -> str | None:
         try:
-            said = await context.step(
+            answer = await context.step(
                 "ask", self._steps.ask, inputs.session_id, retry=RETRY, timeout_s=STEP_TIMEOUT_S
             )
         except StepFailed as failed:
@@ -134,8 +134,8 @@ class InterviewKind:
                 "gave up",
                 lambda tx: self._change(tx, context, inputs, lambda state: fall_back_to_guide(state, why)),
             )
-        turn = ModelTurn.model_validate(said["turn"])
-        model, cost = str(said["model"]), int(said["cost_micros"])
+        turn = ModelTurn.model_validate(answer["turn"])
+        model, cost = str(answer["model"]), int(answer["cost_micros"])
         return await context.transact(
             "heard",
             lambda tx: self._change(

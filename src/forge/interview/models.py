@@ -16,18 +16,18 @@ from forge.skills.models import SkillName, TrialReport
 SESSION_PATTERN = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 MAX_SOUL = 100_000
 
-GivenDescription = Annotated[str, Field(max_length=MAX_TEXT), NO_NUL]
+RequestDescription = Annotated[str, Field(max_length=MAX_TEXT), NO_NUL]
 Slug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=MAX_SLUG)]
 
 
-class _Given(BaseModel):
+class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class NewSession(_Given):
+class NewSession(_Request):
     """Start an interview, by default about a new bot."""
 
-    description: GivenDescription = ""
+    description: RequestDescription = ""
     mode: Mode = Mode.BOT
     variants: int = Field(default=0, ge=0, le=MAX_VARIANTS, description="Number of bots; batches only.")
     soul: Annotated[str, Field(max_length=MAX_SOUL), NO_NUL] | None = Field(
@@ -40,32 +40,33 @@ class NewSession(_Given):
     )
 
 
-class NewAnswer(_Given):
+class NewAnswer(_Request):
     answer: Answer
     turn: int | None = Field(
         default=None,
         ge=0,
-        description="`revision` of the turn being answered; responds with 409 if the interview has moved on.",
+        description="`revision` of the turn being answered: the response is 409 if the interview has moved on, and a "
+        "repeated request is applied once.",
     )
 
 
-class NewAssembly(_Given):
+class NewAssembly(_Request):
     """Create the bots with this config. Default: the config of the ready turn."""
 
     config: BuilderConfig | None = None
 
 
-class NewSkill(_Given):
+class NewSkill(_Request):
     skill_request: SkillBuildRequest | None = None
 
 
-class NewReconfiguration(_Given):
+class NewReconfiguration(_Request):
     bot_slug: Slug
-    description: GivenDescription = ""
+    description: RequestDescription = ""
     speaker: InterviewSpeaker | None = None
 
 
-class NewSpeaker(_Given):
+class NewSpeaker(_Request):
     speaker: InterviewSpeaker
 
 

@@ -1,6 +1,7 @@
 """HTTP routes of interviews. Progress is published to the stream `interview:<id>`."""
 
 import re
+from collections.abc import AsyncGenerator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -23,7 +24,7 @@ from forge.interview.models import (
     SessionDeleted,
     SessionView,
 )
-from forge.interview.service import Interviews
+from forge.interview.service import Interviews, ShownTurn
 
 router = APIRouter(prefix="/api/v1/builder", tags=["interview"])
 
@@ -51,7 +52,7 @@ def _interviews(request: Request) -> Interviews:
 Service = Annotated[Interviews, Depends(_interviews)]
 
 
-@router.post("/sessions")
+@router.post("/sessions", status_code=201)
 async def create_session(
     caller: Writer, body: NewSession, interviews: Service, wait: Wait = True
 ) -> Envelope[SessionView]:
@@ -59,13 +60,33 @@ async def create_session(
     return _view(await interviews.start(caller.account_id, body, waits=wait))
 
 
+async def _shown_turn(
+    caller: Writer, session_id: SessionId, interviews: Service
+) -> AsyncGenerator[ShownTurn]:
+    with interviews.shown_turns.hold(session_id.lower()) as turn:
+        yield turn
+
+
+Shown = Annotated[ShownTurn, Depends(_shown_turn, scope="request")]
+
+
 @router.post("/sessions/{session_id}/answer")
 async def submit_answer(
-    caller: Writer, session_id: SessionId, body: NewAnswer, interviews: Service, wait: Wait = True
+    caller: Writer,
+    session_id: SessionId,
+    body: NewAnswer,
+    interviews: Service,
+    shown: Shown,
+    wait: Wait = True,
 ) -> Envelope[SessionView]:
     """Answer the current turn and wait for the next one. With `wait=false`, fetch the session later
-    instead."""
-    return _view(await interviews.answer(caller.account_id, session_id, body, waits=wait))
+    instead.
+
+    Send the `revision` of the turn as `turn`: an answer to an earlier turn is then refused with 409, and a repeated
+    request is applied once.
+    """
+    view = await interviews.answer(caller.account_id, session_id, body, shown=shown, waits=wait)
+    return _view(view)
 
 
 @router.post("/sessions/{session_id}/assemble")
@@ -114,7 +135,7 @@ async def delete_session(
     return reply(SessionDeleted(session_id=session_id))
 
 
-@router.post("/sessions/{session_id}/reconfigure")
+@router.post("/sessions/{session_id}/reconfigure", status_code=201)
 async def reconfigure(
     caller: Writer, session_id: SessionId, body: NewReconfiguration, interviews: Service
 ) -> Envelope[SessionView]:

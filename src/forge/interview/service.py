@@ -1,9 +1,10 @@
 """The operations on interviews: start, answer, switch speaker, create, replay, delete."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
 
 from forge.errors import Conflict, NotFound
 from forge.interview import engine, store
@@ -14,10 +15,10 @@ from forge.interview.domain.capability_grants import check_granted
 from forge.interview.domain.categories import purpose_key
 from forge.interview.domain.config_builder import is_written
 from forge.interview.domain.dialogue import Answer, Mode, ReadyToAssemble, ReadyToCreateSkill
-from forge.interview.domain.state import InterviewSpeaker, Made, State
+from forge.interview.domain.state import AnsweredTurn, InterviewSpeaker, Made, State
 from forge.interview.domain.text_analysis import one_line, shorten
 from forge.interview.drafts import Draft, Drafts, draft_summary, interview_stream
-from forge.interview.errors import NotThisMode, WentOn
+from forge.interview.errors import NotFinished, NotThisMode, WentOn
 from forge.interview.initial_state import FactFinder, InitialStates
 from forge.interview.interview_run import KIND, InterviewInput
 from forge.interview.models import (
@@ -61,7 +62,7 @@ async def _wait_until_idle(drafts: Drafts, account_id: str, draft: Draft) -> Dra
 
 def memory_entry(state: State, made: Made) -> MemoryEntry:
     """Record what was created, which may differ from the last answers after edits in the review."""
-    config = BuilderConfig.model_validate_json(made.config) if made.bots else None
+    config = BuilderConfig.model_validate(made.config) if made.bots else None
     skills = [request.name for request in config.skills] if config else []
     return MemoryEntry(
         id=new_id(),
@@ -78,6 +79,37 @@ def memory_entry(state: State, made: Made) -> MemoryEntry:
 MAX_TITLE = 60
 
 
+@dataclass
+class ShownTurn:
+    """The turn that a client was shown when it sent an answer without naming one."""
+
+    requests: int = 0
+    revision: int | None = None
+
+
+class ShownTurns:
+    """The turns that overlapping answers without a turn are for.
+
+    A client cannot have seen the next turn before it has the response to its first answer, so all answers that overlap
+    are for the same turn: a double click never answers two questions.
+    """
+
+    def __init__(self) -> None:
+        self._turns: dict[str, ShownTurn] = {}
+
+    @contextmanager
+    def hold(self, session_id: str) -> Generator[ShownTurn]:
+        """Return the turn that is answered, until the response is sent."""
+        turn = self._turns.setdefault(session_id, ShownTurn())
+        turn.requests += 1
+        try:
+            yield turn
+        finally:
+            turn.requests -= 1
+            if not turn.requests:
+                del self._turns[session_id]
+
+
 class AlreadyFinished(Conflict):
     """A concurrent request finished the interview first. Raised and caught while creating."""
 
@@ -89,6 +121,7 @@ class Interviews:
     facts: FactFinder
     initial_states: InitialStates
     assembler: Assembler
+    shown_turns: ShownTurns = field(default_factory=ShownTurns)
 
     async def start(
         self, account_id: str, new: NewSession, *, session_id: str | None = None, waits: bool = True
@@ -107,11 +140,20 @@ class Interviews:
         return await self.start(account_id, wanted, session_id=session_id)
 
     async def answer(
-        self, account_id: str, session_id: str, new: NewAnswer, *, waits: bool = True
+        self,
+        account_id: str,
+        session_id: str,
+        new: NewAnswer,
+        *,
+        shown: ShownTurn | None = None,
+        waits: bool = True,
     ) -> SessionView:
         """Answer the current turn; with `waits`, return once the next one is there."""
-        await self._recover(account_id, session_id)
-        draft = await self._apply_answer(account_id, session_id, new.answer, new.turn)
+        current = await self._recover(account_id, session_id)
+        turn = new.turn
+        if turn is None and shown is not None:
+            turn = shown.revision = shown.revision or current.row.revision
+        draft = await self._apply_answer(account_id, session_id, new.answer, turn)
         return (await self._wait_if_due(account_id, draft) if waits else draft).view
 
     async def _apply_answer(
@@ -119,6 +161,8 @@ class Interviews:
     ) -> Draft:
         async with self.drafts.database.begin() as tx:
             draft = await self.drafts.lock(tx, account_id, session_id)
+            if _is_repeated(draft.state, answer, turn):
+                return draft
             if turn is not None and turn != draft.row.revision:
                 raise WentOn(
                     "The interview has moved on: this answers an earlier turn.",
@@ -128,7 +172,8 @@ class Interviews:
             state = engine.apply_answer(draft.state, answer, self.drafts.clock())
             if state == draft.state:
                 return draft
-            return await self._save(tx, account_id, draft, state)
+            answered = AnsweredTurn(revision=draft.row.revision, answer=answer)
+            return await self._save(tx, account_id, draft, state.replace(answered=answered))
 
     async def switch(self, account_id: str, session_id: str, speaker: InterviewSpeaker) -> SessionView:
         """Change the speaker from the next turn on."""
@@ -186,9 +231,10 @@ class Interviews:
         """Create the bots exactly once; later calls return the first result."""
         draft = await self._recover(account_id, session_id)
         if not draft.state.mode.makes_bots:
-            raise NotThisMode("This interview is about a skill.", hint="Use create-skill instead.")
+            raise NotThisMode.is_about_a_skill()
         if draft.state.made is not None:
-            return Assembled(result=Result.of(draft.state.made), files=replay(draft.state) if dry_run else [])
+            result = _finished(draft.state.made, config)
+            return Assembled(result=result, files=replay(draft.state) if dry_run else [])
         _require_idle(draft.state)
         wanted = await self.assembler.check(account_id, config or _agreed(draft.state), draft.state)
         draft = await self._with_text_for(account_id, draft, wanted)
@@ -198,6 +244,7 @@ class Interviews:
             account_id,
             draft,
             lambda finish: self.assembler.assemble(account_id, draft.state, wanted, by=by, finish=finish),
+            wanted,
         )
 
     async def create_skill(
@@ -205,18 +252,25 @@ class Interviews:
     ) -> Assembled:
         draft = await self._recover(account_id, session_id)
         if draft.state.mode is not Mode.SKILL:
-            raise NotThisMode("This interview is about a bot.", hint="Use assemble instead.")
+            raise NotThisMode.is_about_a_bot()
         if draft.state.made is not None:
-            return Assembled(result=Result.of(draft.state.made), files=replay(draft.state) if dry_run else [])
+            result = _finished(draft.state.made, request)
+            return Assembled(result=result, files=replay(draft.state) if dry_run else [])
         _require_idle(draft.state)
         agreed = _agreed_skill(draft.state)
-        wanted = check_granted(draft.state, request or agreed)
+        if agreed is not None:
+            wanted = check_granted(draft.state, request or agreed)
+        elif request is not None:
+            draft, wanted = await self._with_skill_for(account_id, draft, request), request
+        else:
+            raise NotFinished.skill()
         if dry_run:
             return Assembled(result=None, files=await self.assembler.plan_skill(draft.state, wanted))
         return await self._create_once(
             account_id,
             draft,
             lambda finish: self.assembler.create_skill(account_id, draft.state, wanted, by=by, finish=finish),
+            wanted,
         )
 
     async def replay(self, account_id: str, session_id: str) -> Assembled:
@@ -231,6 +285,7 @@ class Interviews:
         account_id: str,
         draft: Draft,
         make: Callable[[Callable[[Tx, Made], Awaitable[None]]], Awaitable[Made]],
+        wanted: BuilderConfig | SkillBuildRequest,
     ) -> Assembled:
         """Create and finish in one transaction; the loser of a race gets the winner's result."""
 
@@ -252,13 +307,22 @@ class Interviews:
             current = await self.drafts.find(account_id, draft.row.session_id)
             if current.state.made is None:
                 raise
-            return Assembled(result=Result.of(current.state.made))
+            return Assembled(result=_finished(current.state.made, wanted))
+
+    async def _with_skill_for(self, account_id: str, draft: Draft, request: SkillBuildRequest) -> Draft:
+        """Have the skill of a complete request written and tested, although the interview is not finished."""
+        if is_written(draft.state.replace(requested=request)):
+            return draft
+        return await self._rewrite(account_id, draft, requested=request)
 
     async def _with_text_for(self, account_id: str, draft: Draft, config: BuilderConfig) -> Draft:
         """Have the soul rewritten if the settings were edited in the review."""
         edited = None if config == _agreed_or_none(draft.state) else config
         if is_written(draft.state.replace(edited=edited)):
             return draft
+        return await self._rewrite(account_id, draft, edited=edited)
+
+    async def _rewrite(self, account_id: str, draft: Draft, **changes: Any) -> Draft:
         async with self.drafts.database.begin() as tx:
             current = await self.drafts.lock(tx, account_id, draft.row.session_id)
             if current.state.made is not None:
@@ -266,7 +330,7 @@ class Interviews:
             _require_idle(current.state)
             if current.row.revision != draft.row.revision:
                 raise _changed_in_between()
-            state = engine.request_rewrite(current.state.replace(edited=edited))
+            state = engine.request_rewrite(current.state.replace(**changes))
             draft = await self._save(tx, account_id, current, state)
         draft = await self._wait_if_due(account_id, draft)
         _require_idle(draft.state)
@@ -302,8 +366,8 @@ class Interviews:
         if state.due is None:
             return None
         short = shorten(one_line(state.description), MAX_TITLE)
-        given = InterviewInput(session_id=state.session_id, title=f"Forge: {short or state.mode.value}")
-        run = await self.runs.start(tx, account_id, KIND, given.model_dump())
+        inputs = InterviewInput(session_id=state.session_id, title=f"Forge: {short or state.mode.value}")
+        run = await self.runs.start(tx, account_id, KIND, inputs.model_dump())
         return run.id
 
     async def _save(self, tx: Tx, account_id: str, draft: Draft, state: State) -> Draft:
@@ -352,6 +416,14 @@ class Interviews:
             await self.runs.cancel(account_id, run_id, by="interview")
 
 
+def _is_repeated(state: State, answer: Answer, turn: int | None) -> bool:
+    """Tell whether the answer was already applied to this turn: a double click, or a retried request."""
+    last = state.answered
+    if last is None or last.answer != answer:
+        return False
+    return state.due is not None or turn == last.revision
+
+
 def _changed_in_between() -> WentOn:
     return WentOn("The interview has changed in between.", hint="Reload it and try again.")
 
@@ -374,17 +446,21 @@ def _agreed_or_none(state: State) -> BuilderConfig | None:
 def _agreed(state: State) -> BuilderConfig:
     agreed = _agreed_or_none(state)
     if agreed is None:
-        raise Conflict(
-            "The interview is not finished.",
-            hint="Answer the remaining questions, or send a complete config.",
-        )
+        raise NotFinished.bot()
     return agreed
 
 
-def _agreed_skill(state: State) -> SkillBuildRequest:
+def _agreed_skill(state: State) -> SkillBuildRequest | None:
     turn = state.asked.turn if state.asked else None
-    if not isinstance(turn, ReadyToCreateSkill):
+    return turn.skill_request if isinstance(turn, ReadyToCreateSkill) else None
+
+
+def _finished(made: Made, wanted: BuilderConfig | SkillBuildRequest | None) -> Result:
+    """Return what was created. Raise if a repeated request wants something else."""
+    asked = wanted.model_dump(mode="json") if wanted else {}
+    if made.config and any(value not in (None, made.config.get(name)) for name, value in asked.items()):
         raise Conflict(
-            "The interview is not finished.", hint="Answer the remaining questions: a skill is tested first."
+            "This interview is finished: something else was created than this request asks for.",
+            hint="Change what was created, or start a new interview.",
         )
-    return turn.skill_request
+    return Result.of(made)

@@ -10,18 +10,17 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
 from forge.errors import (
+    Conflict,
     ForgeError,
     Gone,
     Internal,
     Invalid,
-    Malformed,
     NotFound,
     TooLarge,
     TooSlow,
@@ -32,76 +31,49 @@ from forge.http.caller import Caller
 from forge.http.scope import Scope
 from forge.http.websocket_connection import WebSocketConnection, close_reason
 from forge.interview.domain.build_config import BuilderConfig, SkillBuildRequest
-from forge.interview.domain.dialogue import Answer, Mode
-from forge.interview.domain.state import InterviewSpeaker, Made
+from forge.interview.domain.dialogue import Mode
 from forge.interview.drafts import interview_stream
 from forge.interview.models import (
     SESSION_PATTERN,
     Assembled,
-    GivenDescription,
     InterviewDeleted,
     InterviewDelta,
     InterviewFinished,
     InterviewTurned,
     NewAnswer,
     NewSession,
+    SessionView,
 )
 from forge.interview.service import Interviews
-from forge.kernel.validation import first_problem
+from forge.interview.socket_messages import (
+    AssembleBot,
+    Cancel,
+    CreateSkill,
+    GiveAnswer,
+    Message,
+    Ping,
+    Reconfigure,
+    Resume,
+    StartBot,
+    StartSkill,
+    Style,
+    delta_reply,
+    error_reply,
+    pong,
+    read_message,
+    result_reply,
+    state_reply,
+    turn_reply,
+    validate_message,
+)
 
 log = logging.getLogger(__name__)
 
 MAX_MESSAGE = 100_000
+MAX_QUEUED = 32
+"""Messages that may wait; further ones are read from the connection later."""
 
 router = APIRouter()
-
-
-class _Message(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class StartBot(_Message):
-    type: Literal["start_bot"]
-    description: GivenDescription = ""
-    speaker: InterviewSpeaker | None = None
-
-
-class StartSkill(_Message):
-    type: Literal["start_skill"]
-    description: GivenDescription = ""
-    speaker: InterviewSpeaker | None = None
-
-
-class GiveAnswer(_Message):
-    type: Literal["answer"]
-    answer: Answer
-    turn: int | None = Field(default=None, ge=0)
-
-
-class AssembleBot(_Message):
-    type: Literal["assemble_bot"]
-    config: BuilderConfig | None = None
-
-
-class CreateSkill(_Message):
-    type: Literal["create_skill"]
-    skill_request: SkillBuildRequest | None = None
-
-
-class Resume(_Message):
-    type: Literal["resume"]
-
-
-class Cancel(_Message):
-    type: Literal["cancel"]
-
-
-class Ping(_Message):
-    type: Literal["ping"]
-
-
-Message = StartBot | StartSkill | GiveAnswer | AssembleBot | CreateSkill | Resume | Cancel | Ping
-_MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
 @router.websocket("/ws/builder/{session_id}")
@@ -124,8 +96,6 @@ async def talk_to_forge(socket: WebSocket, session_id: str) -> None:
 
 
 class BuilderConnection(WebSocketConnection):
-    heartbeat = '{"type": "pong"}'
-
     def __init__(
         self,
         socket: WebSocket,
@@ -139,37 +109,60 @@ class BuilderConnection(WebSocketConnection):
         self._caller = caller
         self._session_id = session_id
         self._is_owner = False
-        self._tasks = {asyncio.create_task(self._follow())}
+        self._style = Style.SNAKE_CASE
+        self.heartbeat = pong(self._style)
+        self._shown: int | None = None
+        """The revision of the turn that was last sent."""
+        self._inbox: asyncio.Queue[tuple[str, int | None]] = asyncio.Queue(MAX_QUEUED)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._in_background(self._follow())
+        self._in_background(self._handle_queued())
 
     def running_tasks(self) -> Iterable[asyncio.Task[None]]:
         return self._tasks
 
     async def handle_message(self, text: str) -> None:
-        """Handle a message. An invalid one is answered with an error; connection and draft stay unchanged."""
-        try:
-            if len(text) > MAX_MESSAGE:
-                raise TooLarge(f"A message may have at most {MAX_MESSAGE:,} characters.")
-            message = _parse(text)
-            if not isinstance(message, Ping | Resume):
-                self._caller.must_have(Scope.WRITE)
-            await self._handle(message)
-        except ForgeError as error:
-            await self._send_error(error)
+        """Queue a message with the turn that was shown when it arrived.
 
-    async def _handle(self, message: Message) -> None:
+        The second click of a double click may be handled after the next turn was sent, but does not answer it.
+        """
+        await self._inbox.put((text, self._shown))
+
+    async def _handle_queued(self) -> None:
+        """Handle messages in order. An invalid one is answered with an error; connection and draft stay unchanged."""
+        while True:
+            text, shown = await self._inbox.get()
+            try:
+                if len(text) > MAX_MESSAGE:
+                    raise TooLarge(f"A message may have at most {MAX_MESSAGE:,} characters.")
+                value, self._style = read_message(text)
+                self.heartbeat = pong(self._style)
+                message = validate_message(value)
+                if not isinstance(message, Ping | Resume):
+                    self._caller.must_have(Scope.WRITE)
+                await self._handle(message, shown)
+            except ForgeError as error:
+                await self._send_error(error)
+
+    async def _handle(self, message: Message, shown: int | None) -> None:
         account_id, interviews = self._caller.account_id, self._interviews
         match message:
             case Ping():
-                await self.send({"type": "pong"})
+                await self.send_text(pong(self._style))
             case StartBot(description=description, speaker=speaker):
-                await self._start(Mode.BOT, description, speaker)
-            case StartSkill(description=description, speaker=speaker):
-                await self._start(Mode.SKILL, description, speaker)
+                await self._start(NewSession(description=description, speaker=speaker))
+            case StartSkill(description=description, skill=skill, speaker=speaker):
+                await self._start(
+                    NewSession(description=description, mode=Mode.SKILL, skill=skill, speaker=speaker)
+                )
+            case Reconfigure(bot_slug=slug, description=description, speaker=speaker):
+                await self._start(
+                    NewSession(description=description, mode=Mode.RECONFIGURE, bot_slug=slug, speaker=speaker)
+                )
             case GiveAnswer(answer=answer, turn=turn):
-                new = NewAnswer(answer=answer, turn=turn)
-                await interviews.answer(account_id, self._session_id, new, waits=False)
+                await self._answer(NewAnswer(answer=answer, turn=shown if turn is None else turn))
             case Resume():
-                await self._send_turn()
+                await self._send_session(await interviews.view(account_id, self._session_id))
             case Cancel():
                 await interviews.cancel(account_id, self._session_id)
             case AssembleBot(config=config):
@@ -177,9 +170,19 @@ class BuilderConnection(WebSocketConnection):
             case CreateSkill(skill_request=request):
                 self._in_background(self._create(request))
 
-    async def _start(self, mode: Mode, description: str, speaker: InterviewSpeaker | None) -> None:
-        new = NewSession(description=description, mode=mode, speaker=speaker)
+    async def _start(self, new: NewSession) -> None:
         await self._interviews.start(self._caller.account_id, new, session_id=self._session_id, waits=False)
+
+    async def _answer(self, new: NewAnswer) -> None:
+        """Apply an answer. If it changes nothing, there is no event, so the turn is sent again."""
+        if new.turn is None:
+            raise Conflict(
+                "No turn was sent over this connection yet.",
+                hint="Wait for the current turn, or name the `turn` you answer.",
+            )
+        view = await self._interviews.answer(self._caller.account_id, self._session_id, new, waits=False)
+        if view.revision == new.turn:
+            await self._send_session(view)
 
     async def _assemble(self, config: BuilderConfig | None) -> None:
         await self._create_result(
@@ -201,7 +204,7 @@ class BuilderConnection(WebSocketConnection):
             before = await self._interviews.view(self._caller.account_id, self._session_id)
             made = await make()
             if before.made is not None and made.result is not None:
-                await self.send(_result_message(made.result))
+                await self.send_text(result_reply(made.result, self._style))
         except ForgeError as error:
             await self._send_error(error)
 
@@ -218,19 +221,23 @@ class BuilderConnection(WebSocketConnection):
             log.error("interview task failed", exc_info=error)
             self.close_with(Internal("Something went wrong; reconnect."))
 
-    async def _send_turn(self) -> None:
-        view = await self._interviews.view(self._caller.account_id, self._session_id)
-        await self.send_text(_session_message("turn", InterviewTurned(session=view)))
+    async def _send_session(self, session: SessionView) -> None:
+        """Send the current turn, or the state of an interview that has none at the moment."""
+        if session.due is None and session.made is None:
+            self._shown = session.revision
+            await self.send_text(turn_reply(session, self._style))
+        elif (state := state_reply(session, self._style)) is not None:
+            await self.send_text(state)
 
     async def _send_error(self, error: ForgeError) -> None:
-        await self.send({"type": "error", "message": error.message, "code": error.code, "hint": error.hint})
+        await self.send_text(error_reply(error, self._style))
 
     async def _follow(self) -> None:
         events = self._interviews.drafts.events
         stream = interview_stream(self._session_id)
         try:
             after = await events.last_seq(stream)
-            await self._send_state()
+            await self._send_existing()
             async with aclosing(events.hub.follow(stream, after)) as follower:
                 async for batch in follower:
                     for event in batch:
@@ -246,7 +253,7 @@ class BuilderConnection(WebSocketConnection):
         except (WebSocketDisconnect, RuntimeError):
             pass  # the receiving side notices it too and closes the connection
 
-    async def _send_state(self) -> None:
+    async def _send_existing(self) -> None:
         """Send the session if it exists. A session of another account is reported as not found."""
         try:
             view = await self._interviews.view(self._caller.account_id, self._session_id)
@@ -257,7 +264,7 @@ class BuilderConnection(WebSocketConnection):
         except ForgeError as error:
             await self._send_error(error)
             return
-        await self.send_text(_session_message("state", InterviewTurned(session=view)))
+        await self._send_session(view)
 
     async def _check_owner(self) -> None:
         """Recheck ownership: another account may have taken an id that was free on connecting."""
@@ -270,44 +277,14 @@ class BuilderConnection(WebSocketConnection):
     async def _forward(self, event: Event | EphemeralEvent) -> None:
         match event.type:
             case InterviewTurned.type:
-                fact = InterviewTurned.model_validate(event.data)
-                is_turn = fact.session.due is None and fact.session.made is None
-                await self.send_text(_session_message("turn" if is_turn else "state", fact))
+                await self._send_session(InterviewTurned.model_validate(event.data).session)
             case InterviewDelta.type:
-                await self.send({"type": "delta", "text": event.data["text"]})
+                if (delta := delta_reply(event.data["text"], self._style)) is not None:
+                    await self.send_text(delta)
             case InterviewFinished.type:
-                await self.send(_result_message(InterviewFinished.model_validate(event.data).made))
+                made = InterviewFinished.model_validate(event.data).made
+                await self.send_text(result_reply(made, self._style))
             case InterviewDeleted.type:
                 self.close_with(Gone("This interview was deleted."))
             case _:
                 pass
-
-
-def _parse(text: str) -> Message:
-    try:
-        return _MESSAGE.validate_json(text)
-    except ValidationError as error:
-        misfit = first_problem(error)
-        if misfit.kind == "json_invalid":
-            raise Malformed("The message is not valid JSON.") from error
-        if not misfit.path:
-            raise Malformed(
-                "Unknown message type.", hint="`type` must be one of start_bot, start_skill, answer …"
-            ) from error
-        raise Invalid(str(misfit)) from error
-
-
-def _session_message(kind: str, fact: InterviewTurned) -> str:
-    """Serialize the session. A turn is repeated at the top level for older clients."""
-    session = fact.session.model_dump_json()
-    if kind == "state":
-        return f'{{"type":"state","session":{session}}}'
-    turn = fact.session.turn.model_dump_json() if fact.session.turn else "null"
-    return f'{{"type":"turn","turn":{turn},"session":{session}}}'
-
-
-def _result_message(made: Made) -> dict[str, Any]:
-    if made.skill is not None:
-        return {"type": "skill_created", "result": made.skill.model_dump(mode="json")}
-    bots = [bot.model_dump(mode="json") for bot in made.bots]
-    return {"type": "bot_assembled", "result": {**bots[0], "bots": bots}}

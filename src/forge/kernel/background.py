@@ -25,8 +25,8 @@ async def in_background(work: Coroutine[Any, Any, None], name: str) -> AsyncGene
 async def cancel_and_wait(tasks: Iterable[asyncio.Task[Any]]) -> None:
     """Cancel tasks and wait until they have ended.
 
-    Cancelled again and again, because a cancellation can be lost: when the clean-up it causes fails (a connection
-    that is gone cannot be rolled back), the task sees that failure instead, and may well handle it and go on.
+    The cancellation is repeated, because it can be lost: if the clean-up it causes fails (a lost connection cannot be
+    rolled back), the task gets that error instead, and may handle it and continue.
     """
     all_tasks = list(tasks)
     pending = {task for task in all_tasks if not task.done()}

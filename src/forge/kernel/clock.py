@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from forge.kernel.background import in_background
 
 RECHECK_S = 30.0
-"""Interval for rereading the clock, which can be set, or jump when the machine was suspended."""
+"""Interval for rereading the clock, which can be changed, or jump after the machine was suspended."""
 
 
 def now() -> datetime:

@@ -1,4 +1,4 @@
-"""Validate and clean up text from outside."""
+"""Validate and clean up untrusted text."""
 
 import re
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def _without_nul(text: str) -> str:
 
 
 NO_NUL = AfterValidator(_without_nul)
-"""Put it behind the other rules of a string: in front, pydantic's messages would say items instead of characters."""
+"""Must come after the other rules of a string: otherwise pydantic's messages say items instead of characters."""
 NOT_BLANK = PatternRule(r"\S", "must not be blank", anywhere=True)
 
 
@@ -60,12 +60,12 @@ def storable(text: str) -> str:
     return repair_surrogates(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-def truncate(text: str, most: int) -> str:
-    """Truncate to `most` characters, with an ellipsis."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def truncate(text: str, maximum: int) -> str:
+    """Truncate to `maximum` characters, with an ellipsis."""
+    return text if len(text) <= maximum else f"{text[: maximum - 1]}…"
 
 
-def truncate_line(text: str, most: int) -> str:
-    """Truncate to `most` characters on one line, with an ellipsis."""
+def truncate_line(text: str, maximum: int) -> str:
+    """Truncate to `maximum` characters on one line, with an ellipsis."""
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return line if len(line) <= maximum else f"{line[: maximum - 1].rstrip()}…"

@@ -49,14 +49,14 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 OPENAI_URL = "https://api.openai.com/v1"
 """Explicit, so that an environment variable cannot redirect API keys."""
 NO_KEY = "none"
-"""The clients require a key even for endpoints that need none."""
+"""The clients require a key, even for endpoints without authentication."""
 CONNECT_TIMEOUT_S = 10.0
 FIRST_TOKEN_TIMEOUT_S = 600.0
 """Time to the first token: a local model may have to process a long conversation first."""
 PAUSE_TIMEOUT_S = 300.0
-"""Longest pause between two pieces of an answer. Keep-alive pings do not count."""
+"""Maximum pause between two pieces of an answer. Keep-alive pings do not count."""
 MAX_ANSWER_S = 3600.0
-"""Longest duration of an answer."""
+"""Maximum duration of an answer."""
 
 MAX_ERROR_LENGTH = 300
 CALL_ID = r"[A-Za-z0-9_-]{1,64}"
@@ -81,7 +81,7 @@ _LIBRARY_ERRORS = (
 
 @dataclass
 class Received:
-    """What was received so far: the whole answer, or the basis for the cost of a failed one."""
+    """The answer received so far: complete, or the basis for the cost of a failed call."""
 
     parts: list[Text | Thinking | ToolCall] = field(default_factory=list[Text | Thinking | ToolCall])
     usage: Usage = field(default_factory=Usage)
@@ -123,7 +123,7 @@ class Connections:
                 timeout=self._timeout,
             )
             client.auth_token = None  # send nothing from the environment along with an account's key
-            client._custom_headers = {}  # pyright: ignore[reportPrivateUsage]  (the only way)
+            client._custom_headers = {}  # pyright: ignore[reportPrivateUsage]  (no public way)
             return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
         openai = AsyncOpenAI(
             api_key=secret,
@@ -155,7 +155,7 @@ class ModelConnection:
 async def receive(
     line: ModelConnection, prompt: Prompt, received: Received, listener: StreamListener
 ) -> None:
-    """Make one streaming request. `received` is updated on the way, so that a failed call leaves what arrived."""
+    """Make one streaming request. `received` is updated continuously, so that it is valid after a failure."""
     messages = to_wire(prompt.messages, line.kind, prompt.settled)
     settings, parameters = _settings(line.kind, prompt), _parameters(line.kind, prompt)
     forwarder = _DeltaForwarder(listener, prompt.answer, is_text=line.kind is ProviderKind.OPENAI)
@@ -171,7 +171,7 @@ async def receive(
                 _take(stream, received)
     received.parts = _with_unique_ids(received.parts, prompt)
     if received.stop is None:
-        raise ModelFault("The model's answer broke off: the stream ended without a stop reason.")
+        raise ModelFault("The model's answer is incomplete: the stream ended without a stop reason.")
 
 
 async def _pump(stream: StreamedResponse, received: Received, forwarder: "_DeltaForwarder") -> None:
@@ -306,13 +306,13 @@ def _parameters(kind: ProviderKind, prompt: Prompt) -> ModelRequestParameters:
     }
     if prompt.answer is None:
         return ModelRequestParameters(**common)
-    if kind is ProviderKind.OPENAI:  # small local models follow a grammar but do not call tools
-        asked = OutputObjectDefinition(
+    if kind is ProviderKind.OPENAI:  # small local models follow a grammar but cannot call tools
+        output = OutputObjectDefinition(
             json_schema=prompt.answer.parameters,
             name=prompt.answer.name,
             description=prompt.answer.description,
         )
-        return ModelRequestParameters(**common, output_mode="native", output_object=asked)
+        return ModelRequestParameters(**common, output_mode="native", output_object=output)
     return ModelRequestParameters(
         **common, output_mode="tool", output_tools=[_tool(prompt.answer)], allow_text_output=False
     )

@@ -25,7 +25,7 @@ ABANDONED_AFTER = timedelta(hours=3)
 
 @dataclass(frozen=True)
 class Spender:
-    """Who pays for a call; `key` is the same for each repetition of the call."""
+    """The account, run and scope charged for a call. `key` is the same for each repetition of the call."""
 
     account_id: str
     key: str

@@ -173,7 +173,7 @@ async def forget_choices(tx: Tx, scope: str) -> None:
 
 
 def _header_safe(key: SecretStr, name: str) -> SecretStr:
-    """Strip whitespace from a pasted key. Raise if it contains characters that an HTTP header cannot."""
+    """Strip whitespace from a pasted key. Raise if it contains characters that an HTTP header must not."""
     value = key.get_secret_value().strip()
     if not value.isascii() or not value.isprintable():
         raise ModelKeyRefused(
@@ -228,7 +228,7 @@ def split_ref(ref: str, providers: Mapping[str, Provider]) -> tuple[Provider, st
     if name not in providers:
         known = ", ".join(sorted(providers))
         raise ModelUnknown(
-            f"There is no provider called {name!r} (for {ref}).",
+            f"There is no provider named {name!r} (in {ref}).",
             hint=f"Known: {known}. Add one: forge models provider {name} --kind openai --url http://…",
         )
     return providers[name], model
@@ -236,7 +236,7 @@ def split_ref(ref: str, providers: Mapping[str, Provider]) -> tuple[Provider, st
 
 def checked_provider(name: str, wanted: NewProvider) -> Provider:
     if not re.fullmatch(NAME_PATTERN, name):
-        raise Invalid("A provider's name consists of a-z, 0-9, - and _ (at most 32).", field="name")
+        raise Invalid("A provider name may contain a-z, 0-9, - and _ (at most 32 characters).", field="name")
     provider = Provider(name=name, **wanted.model_dump(), built_in=name in BUILT_IN)
     if provider.base_url is not None:
         _check_url(provider.base_url)
@@ -244,7 +244,7 @@ def checked_provider(name: str, wanted: NewProvider) -> Provider:
         raise Invalid("A custom provider needs a base URL.", field="base_url")
     if provider.name in BUILT_IN and provider.kind is not BUILT_IN[provider.name].kind:
         raise Invalid(
-            f"{provider.name} uses the {BUILT_IN[provider.name].kind.value} API; add another provider for this one.",
+            f"{provider.name} uses the {BUILT_IN[provider.name].kind.value} API; add another provider for a different API.",
             field="kind",
         )
     return provider
@@ -267,8 +267,8 @@ def _check_url(url: str) -> None:
 
 
 async def supports_temperature(kind: ProviderKind, model: str) -> bool:
-    """Return whether a model accepts a temperature. The model profiles take seconds to import, so import them lazily and
-    in a thread."""
+    """Return whether a model accepts a temperature. The model profiles take seconds to import, so import them lazily
+    and in a thread."""
     return await asyncio.to_thread(
         _claude_supports_temperature if kind is ProviderKind.ANTHROPIC else _gpt_supports_temperature, model
     )

@@ -50,19 +50,19 @@ if TYPE_CHECKING:
     from forge.demo.model_script import Script
 
 TEST_S = 90.0
-"""Longer than the server waits for a model."""
+"""Longer than the server's own timeout for a model."""
 DEMO_URL = "http://127.0.0.1:8010"
 BUDGETS = {"run": "one run", "day": "today", "server": "all accounts today"}
 READY = """\
-A scripted model server is at {url}
-It answers from {source} ({scenes}). No model is asked, and nothing leaves this machine.
+The scripted model server is running at {url}
+It answers from {source} ({scenes}). No model is called, and nothing leaves this machine.
 
-To let it answer in Forge, in another terminal:
+To use it in Forge, run in another terminal:
 
     forge models demo --url {url}
 
 Other clients: ANTHROPIC_BASE_URL={url} or OPENAI_BASE_URL={url}/v1, with {key}.
-What was asked is at {url}/_script/requests. Ctrl-C stops it.
+All requests are listed at {url}/_script/requests. Press Ctrl-C to stop.
 """
 
 
@@ -90,10 +90,10 @@ def _prices_of(choice: RoleChoice) -> str:
 
 def _key(provider: ProviderView) -> Text:
     if provider.key_name is None:
-        return Text("needs none", FAINT)
+        return Text("not required", FAINT)
     if provider.has_key:
         return marked("ok", f"{provider.key_name} ····{provider.last_four}")
-    return marked("bad", f"set {provider.key_name}")
+    return marked("bad", f"{provider.key_name} is not set")
 
 
 def _end(call: ModelCall) -> Text:
@@ -123,7 +123,7 @@ _providers_table = Columns[ProviderView](
 )
 _prices_table = Columns[tuple[str, Price]](
     {
-        "YOUR PRICES": lambda row: row[0],
+        "CUSTOM PRICES": lambda row: row[0],
         "INPUT": lambda row: f"${row[1].input:g}",
         "OUTPUT": lambda row: f"${row[1].output:g}",
         "CACHE READ": lambda row: f"${row[1].cache_read:g}",
@@ -192,8 +192,8 @@ def _today_table(micros_by_model: dict[str, int]) -> Table:
 @bot_option
 @json_option
 def set_chain(role: str, model: str, bot: str | None, as_json: bool) -> None:
-    """Set the model of a ROLE, as provider:model. Further models, separated by commas, are used when the
-    provider of the one before is down.
+    """Set the model of a ROLE, as provider:model. Add fallback models, separated by commas: each is used
+    while the provider of the previous one is down.
     """
     chain = [ref.strip() for ref in model.split(",")]
     with connect() as client:
@@ -241,7 +241,7 @@ def _used(client: Client) -> list[str]:
 
 
 def _test(client: Client, ref: str, *, as_json: bool) -> TestResult:
-    with working(f"Asking {clean(ref)}"):
+    with working(f"Testing {clean(ref)}"):
         result = client.post("/models/test", TestResult, {"model": ref}, within_s=TEST_S)
     if not as_json:
         console().print(_test_line(result))
@@ -250,9 +250,9 @@ def _test(client: Client, ref: str, *, as_json: bool) -> TestResult:
 
 def _test_line(result: TestResult) -> Text:
     took = duration(timedelta(milliseconds=result.latency_ms))
-    said = result.answer or "(no words)" if result.ok else (result.message or "")
+    answer = result.answer or "(no text)" if result.ok else (result.message or "")
     status = dot("ok" if result.ok else "bad")
-    line = Text.assemble(status, "  ", (clean(result.model), "bold"), "  ", clean(" ".join(said.split())))
+    line = Text.assemble(status, "  ", (clean(result.model), "bold"), "  ", clean(" ".join(answer.split())))
     if result.ok or result.latency_ms:
         line.append(f"  {took}, {dollars(result.cost_micros)}", FAINT)
     return line.append(f"\nhint: {clean(result.hint)}", "yellow") if result.hint else line
@@ -263,13 +263,17 @@ def _test_line(result: TestResult) -> Text:
 @click.option("--input", type=DOLLARS, help="Dollars per million input tokens.")
 @click.option("--output", type=DOLLARS, help="Dollars per million output tokens.")
 @click.option(
-    "--cache-read", type=DOLLARS, help="Dollars per million tokens read from a cache. Default: as --input."
+    "--cache-read",
+    type=DOLLARS,
+    help="Dollars per million tokens read from a cache. Default: same as --input.",
 )
 @click.option(
-    "--cache-write", type=DOLLARS, help="Dollars per million tokens written to a cache. Default: as --input."
+    "--cache-write",
+    type=DOLLARS,
+    help="Dollars per million tokens written to a cache. Default: same as --input.",
 )
 @click.option(
-    "--context", "context_window", type=int, help="How many tokens the model takes in. Default 128000."
+    "--context", "context_window", type=int, help="Size of the context window in tokens. Default 128000."
 )
 @click.option("--remove", is_flag=True, help="Remove the custom price and use the built-in table again.")
 @api_command
@@ -277,12 +281,12 @@ def price(client: Client, model: str, remove: bool, **prices: float | None) -> R
     """Set the price of MODEL. Use 0 for local models."""
     body = {name: value for name, value in prices.items() if value is not None}
     if remove == bool(body) or (body and not {"input", "output"} <= set(body)):
-        raise click.UsageError("Say both --input and --output, or --remove.")
+        raise click.UsageError("Pass both --input and --output, or --remove.")
     if remove:
         removed = client.delete("/models/prices", Price, {"model": model})
-        return Result(removed, f"Removed your price of {model}.")
+        return Result(removed, f"Removed the custom price of {model}.")
     saved = client.put("/models/prices", Price, body, {"model": model})
-    return Result(saved, f"{model}: ${saved.input:g} in, ${saved.output:g} out, for a million tokens.")
+    return Result(saved, f"{model}: ${saved.input:g} in, ${saved.output:g} out per million tokens.")
 
 
 @models.command()
@@ -299,15 +303,15 @@ def price(client: Client, model: str, remove: bool, **prices: float | None) -> R
 def provider(
     client: Client, name: str, kind: str | None, url: str | None, key: str | None, remove: bool
 ) -> Result[Any]:
-    """Add the provider NAME, or give it another address or key."""
+    """Add the provider NAME, or change its URL or key."""
     if remove == bool(kind or url or key) or (not remove and not kind):
-        raise click.UsageError("Say --kind and --url, or --remove.")
+        raise click.UsageError("Pass --kind and --url, or --remove.")
     path = f"/models/providers/{quote(name, safe='')}"
     if remove:
         removed = client.delete(path, Provider)
         return Result(removed, f"Removed {removed.name}.")
     saved = client.put(path, ProviderView, {"kind": kind, "base_url": url, "key_name": key})
-    missing = f"Its key is missing: forge secrets set {clean(str(saved.key_name))}"
+    missing = f"Its key is not set yet. Set it: forge secrets set {clean(str(saved.key_name))}"
     return Result(saved, f"Saved {saved.name}.", note="" if saved.has_key else missing)
 
 
@@ -329,7 +333,7 @@ def calls(client: Client, run: str | None, limit: int) -> Result[list[ModelCall]
     """List requests to models, newest first, with tokens, cost, time and result."""
     run_id = find_id(client, run, "run", "/runs") if run else None
     found = list(client.pages("/models/calls", ModelCall, limit, {"run_id": run_id}))
-    return Result(found, _calls_table, empty="There were no such calls. Try one: forge models test")
+    return Result(found, _calls_table, empty="No calls found. Make one: forge models test")
 
 
 def _scope(client: Client, bot: str | None) -> dict[str, str | int | list[str] | None]:
@@ -338,20 +342,20 @@ def _scope(client: Client, bot: str | None) -> dict[str, str | int | list[str] |
 
 @models.command()
 @click.option(
-    "--url", default=DEMO_URL, help=f"Where `forge models serve` said that it is (default {DEMO_URL})."
+    "--url", default=DEMO_URL, help=f"Address that `forge models serve` printed (default {DEMO_URL})."
 )
 @click.option("--off", is_flag=True, help="Switch back to the default models.")
 def demo(url: str, off: bool) -> None:
     """Use the scripted model of `forge models serve` for every role, to try Forge without an API key."""
     with connect() as client:
         if off:
-            changed = _names(unassign_demo_model(client)) or "nothing had to change"
+            changed = _names(unassign_demo_model(client)) or "nothing to change"
             console().print(f"Back to the default models: {changed}.")
             return
         free, kept = assign_demo_model(client, url)
-    console().print(f"{REF} answers for: {_names(free)}. Back to real models: forge models demo --off")
+    console().print(f"{REF} is used for: {_names(free)}. To go back to real models: forge models demo --off")
     if kept:
-        console().print(f"Left as you chose: {_names(kept)}.")
+        console().print(f"Not changed, because you chose their models: {_names(kept)}.")
 
 
 def _names(roles: list[RoleChoice]) -> str:
@@ -374,7 +378,7 @@ def serve(script: str, port: int, log: Path | None, check: bool) -> None:
     path = find_script(script)
     loaded = load_script(path)
     if check:
-        click.echo(f"{path} is right: {_scenes(loaded)}.")
+        click.echo(f"{path} is valid: {_scenes(loaded)}.")
         return
     _serve(loaded, script, port, log)
 
@@ -385,14 +389,14 @@ def _serve(script: "Script", source: str, port: int, log: Path | None) -> None:
 
     try:
         if log is not None:
-            log.touch(mode=0o600)  # requests may hold secrets
+            log.touch(mode=0o600)  # requests may contain secrets
         with open_model_server(script, port=port, log=log) as server:
-            key = "a key that the script names" if script.keys else "any key"
+            key = "one of the keys in the script" if script.keys else "any key"
             click.echo(READY.format(url=server.url, source=source, scenes=_scenes(script), key=key))
             _wait_for_signal()
     except OSError as error:
         raise ConfigError(
-            [f"cannot start: {error}"], hint="Choose another one with --port or --log."
+            [f"cannot start: {error}"], hint="Choose another port or file: --port, --log."
         ) from error
 
 

@@ -24,7 +24,7 @@ def assign_demo_model(client: Client, url: str) -> tuple[list[RoleChoice], list[
     if not found.ok:
         raise Unavailable(
             f"The demo model does not answer at {clean(url)}: {found.message}",
-            hint="Start it in another terminal: forge models serve. If it prints another address, pass it with --url.",
+            hint="Start it in another terminal: forge models serve. If it prints a different address, pass it with --url.",
         )
     for choice in assigned:
         client.put(f"/models/roles/{choice.role.value}", RoleChoice, {"chain": [REF]})

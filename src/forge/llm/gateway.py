@@ -76,15 +76,15 @@ def answer_text(reply: Reply) -> str:
 
 def problems_of(error: ValidationError) -> list[str]:
     found = validation_problems(error)
-    lines = [f"{_location(misfit.path)}: {misfit.message}" for misfit in found[:MAX_PROBLEMS]]
-    left = len(found) - MAX_PROBLEMS
-    return [*lines, f"and {left} more"] if left > 0 else lines
+    lines = [f"{_location(problem.path)}: {problem.message}" for problem in found[:MAX_PROBLEMS]]
+    remaining = len(found) - MAX_PROBLEMS
+    return [*lines, f"and {remaining} more"] if remaining > 0 else lines
 
 
 def correction(reply: Reply, problems: list[str]) -> UserMessage:
     """Build the message that lists the problems; the model already has its answer in the conversation."""
     text = "The answer does not match the schema:\n" + "\n".join(f"- {line}" for line in problems)
-    text += "\nGive the complete answer corrected with these problems fixed."
+    text += "\nGive the complete answer again, with these problems fixed."
     results: list[Text | ToolResult] = [
         ToolResult(call_id=call.id, name=call.name, text=text, failed=True)
         for call in reply.message.tool_calls
@@ -176,7 +176,7 @@ class Gateway:
         prompt: Prompt,
         listener: StreamListener = NO_LISTENER,
     ) -> Reply:
-        """Call target model; continue while its provider pauses."""
+        """Call the target model; continue while its provider pauses."""
         breaker_key = _breaker_key(spender, target)
         try:
             reply = await self._whole_answer(Request(spender, role, target, fitted(prompt, target)), listener)
@@ -220,17 +220,17 @@ class Gateway:
     ) -> StructuredAnswer[T]:
         """Like `ask`, with model and cost. The pieces passed to `on_answer` are preliminary: another model may take over, or
         the answer may be corrected."""
-        asked = prompt.model_copy(update={"answer": answer_spec(answer)})
+        structured = prompt.model_copy(update={"answer": answer_spec(answer)})
         listener = StreamListener(on_answer=on_answer)
-        reply = await self._call(spender, role, asked, model, listener)
+        reply = await self._call(spender, role, structured, model, listener)
         try:
             return _answered(answer, reply, reply.cost_micros)
         except ValidationError as error:
             problems = problems_of(error)
         if reply.stop in NOT_CORRECTABLE:
             raise AnswerUnusable(why_unusable(reply.stop, problems))
-        messages = [*asked.messages, reply.message, correction(reply, problems)]
-        longer = asked.model_copy(update={"messages": messages})
+        messages = [*structured.messages, reply.message, correction(reply, problems)]
+        longer = structured.model_copy(update={"messages": messages})
         corrected = await self._call(spender, role, longer, model, listener)
         try:
             return _answered(answer, corrected, reply.cost_micros + corrected.cost_micros)
@@ -255,7 +255,7 @@ def _breaker_key(spender: Spender, target: Target) -> str:
 
 
 def _joined(first: Reply, second: Reply) -> Reply:
-    """Join the parts before and after a pause into target answer."""
+    """Join the parts before and after a pause into one answer."""
     parts = [*first.message.parts, *second.message.parts]
     return second.model_copy(
         update={

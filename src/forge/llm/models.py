@@ -99,7 +99,7 @@ class ToolSpec(BaseModel):
 
 
 class Prompt(BaseModel):
-    """Everything one call sends. Providers cache a repeated prefix of system, tools and messages."""
+    """The content of one call. Providers cache a repeated prefix of system, tools and messages."""
 
     model_config = ConfigDict(frozen=True)
 

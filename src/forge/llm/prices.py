@@ -15,7 +15,7 @@ from forge.llm.errors import ModelUnknown
 from forge.llm.models import MICROS, Price, Provider, ProviderKind, Usage
 
 BYTES_PER_TOKEN = 2.5
-"""Below the average of any text, so that the estimate is an upper bound."""
+"""Lower than the average of any text, so that the estimate is an upper bound."""
 DEFAULT_WINDOW = 200_000
 
 
@@ -80,7 +80,7 @@ async def load_price_table() -> None:
 
 
 def known_models(providers: Iterable[Provider]) -> list[str]:
-    """List the table's models of these providers, newest names last."""
+    """List the models that the table has for these providers, newest names last."""
     tables = {table.id: table for table in _snapshot().providers}
     return [
         f"{provider.name}:{model.id}"

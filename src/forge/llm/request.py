@@ -27,7 +27,7 @@ USUAL_BYTES_PER_TOKEN = 4
 
 
 class PartialAnswerShown(ModelFault):
-    """The answer broke off after a part of it was shown, so no other model may continue it."""
+    """The answer broke off after a part of it was shown, so no other model may take over."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ LastFour = Callable[[str, str], Awaitable[str | None]]
 
 
 class Models:
-    """Each method is one transaction and leaves no chosen model without a provider or price."""
+    """Each method is one transaction. A chosen model never loses its provider or price."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Models:
     async def calls(
         self, account_id: str, *, run_id: str | None = None, cursor: Cursor | None = None, limit: int = 50
     ) -> Page[ModelCall]:
-        """Newest first."""
+        """Return recorded calls, newest first."""
         async with self._database.read() as tx:
             found = await store.list_calls(tx, account_id, run_id=run_id, cursor=cursor, limit=limit + 1)
         return make_page(found, limit, lambda call: Cursor(call.started_at, call.id))
@@ -217,7 +217,7 @@ QUESTION = Prompt(
     messages=[UserMessage(parts=[Text(text="Reply with the word: ready")])],
     max_output=256,
 )
-"""With room for a model that thinks before it answers."""
+"""The output limit has room for a model that thinks before it answers."""
 
 
 class ModelTester:

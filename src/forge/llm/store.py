@@ -23,7 +23,7 @@ from forge.store.pagination import Cursor, newest_first
 Chains = dict[tuple[str, Role], list[str]]
 """Models by scope and role."""
 # Built once: every call executes them for three ledgers.
-_OF_KEY = ledgers.c.key == sa.bindparam("of_key")
+_OF_KEY = ledgers.c.key == sa.bindparam("ledger_key")
 _AMOUNT = sa.bindparam("amount", type_=sa.BigInteger)
 _RESERVE = (
     sa.update(ledgers)
@@ -180,21 +180,21 @@ async def find_ledgers(tx: Tx, keys: Sequence[str]) -> dict[str, Ledger]:
 
 
 async def reserve(tx: Tx, key: str, amount_micros: int, limit_micros: int) -> bool:
-    """Reserve an amount of a budget; return False if it does not fit. One statement on one row: two concurrent calls
-    cannot both get the last dollar. Only the first call of a day has to insert the row."""
-    given = {"of_key": key, "amount": amount_micros, "most": limit_micros}
-    if (await tx.execute(_RESERVE, given)).rowcount:
+    """Reserve an amount of a budget; return False if it exceeds the limit. This is one statement on one row, so that two
+    concurrent calls cannot both get the last dollar. Only the first call of a day has to insert the row."""
+    parameters = {"ledger_key": key, "amount": amount_micros, "most": limit_micros}
+    if (await tx.execute(_RESERVE, parameters)).rowcount:
         return True
     await tx.execute(
         tx.insert(ledgers)
         .values(key=key, spent_micros=0, reserved_micros=0, raised_micros=0)
         .on_conflict_do_nothing()
     )
-    return (await tx.execute(_RESERVE, given)).rowcount > 0
+    return (await tx.execute(_RESERVE, parameters)).rowcount > 0
 
 
 async def settle_ledger(tx: Tx, key: str, *, reserved_micros: int, cost_micros: int) -> None:
-    await tx.execute(_SETTLE, {"of_key": key, "reserved": reserved_micros, "cost": cost_micros})
+    await tx.execute(_SETTLE, {"ledger_key": key, "reserved": reserved_micros, "cost": cost_micros})
 
 
 async def raise_limit(tx: Tx, key: str, by_micros: int) -> None:
@@ -255,7 +255,7 @@ async def list_calls(
     cursor: Cursor | None = None,
     limit: int = 100,
 ) -> list[ModelCall]:
-    """Newest first."""
+    """Return recorded calls, newest first."""
     query = sa.select(model_calls).where(model_calls.c.account_id == account_id)
     if run_id is not None:
         query = query.where(model_calls.c.run_id == run_id)

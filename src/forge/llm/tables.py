@@ -22,7 +22,7 @@ model_roles = sa.Table(
     sa.Column("role", sa.Text, primary_key=True),
     sa.Column("chain", Json, nullable=False),
 )
-"""`scope` is empty for the account, or that of a bot."""
+"""`scope` is that of a bot, or empty for the whole account."""
 
 model_prices = sa.Table(
     "model_prices",

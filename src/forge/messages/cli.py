@@ -1,12 +1,13 @@
-"""`forge message`."""
+"""`forge message`: send and read messages, and manage channels."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
 import click
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.text import Text
 
 from forge.bots.lookup import find_bot
@@ -20,81 +21,67 @@ from forge.messages.models import (
     ChannelRecipient,
     Delivery,
     DirectRecipient,
-    Recipient,
-    Sender,
     Sent,
     as_text,
 )
-from forge.terminal.client import TIMEOUT_S, Client, Params, connect
+from forge.terminal.client import TIMEOUT_S, Client, Params
 from forge.terminal.commands import Result, api_command
 from forge.terminal.inputs import PIPE, read_pipe
 from forge.terminal.lookup import find_id
-from forge.terminal.options import json_option, limit_option
-from forge.terminal.output import FAINT, Columns, Fields, console, dot, indented, print_json, words, working
+from forge.terminal.options import limit_option
+from forge.terminal.output import FAINT, Columns, Fields, dot, indented, words, working
 from forge.terminal.text import ago
 
 
-def _sender(sender: Sender) -> str:
+def _sender(message: BotMessage) -> str:
+    sender = message.sender
     if isinstance(sender, BotSender):
-        by = f", spoken by {sender.spoken_by}" if sender.spoken_by else ""
+        by = f", sent by {sender.spoken_by}" if sender.spoken_by else ""
         return f"{sender.name} ({sender.slug}{by})"
     return sender.name if sender.type == "person" else f"workflow {sender.name}"
 
 
-def _recipient(recipient: Recipient) -> str:
-    match recipient:
-        case DirectRecipient():
-            return recipient.bot
-        case ChannelRecipient():
-            return f"#{recipient.name}"
-        case _:
+def _recipient(message: BotMessage) -> str:
+    match message.recipient:
+        case DirectRecipient(bot=bot):
+            return bot
+        case ChannelRecipient(name=name):
+            return f"#{name}"
+        case recipient:
             return recipient.name
-
-
-def _delivery(delivery: Delivery) -> Text:
-    line = Text.assemble(dot(delivery.status.value), words(f"  {delivery.bot}"))
-    return line if delivery.error is None else line.append_text(words(f"  {delivery.error.message}", "red"))
-
-
-_message_fields = Fields[BotMessage](
-    {
-        "id": "id",
-        "from": lambda message: _sender(message.sender),
-        "to": lambda message: _recipient(message.recipient),
-        "type": "message_type",
-        "reply to": "reply_to",
-        "conversation": "conversation_id",
-        "sent": "created_at",
-    }
-)
-_channels_table = Columns[Channel](
-    {
-        "CHANNEL": "name",
-        "BOTS": lambda channel: channel.bots or "none",
-        "MESSAGES": "messages",
-        "LAST": lambda channel: channel.last_at or "never",
-    },
-    wrap={"BOTS"},
-)
-
-
-def _message_page(message: BotMessage) -> RenderableType:
-    return Group(_message_fields(message), Text(), words(as_text(message.body)), Text(), _deliveries(message))
 
 
 def _deliveries(message: BotMessage) -> Group:
     return Group(*map(_delivery, message.deliveries))
 
 
-def _history(messages: Sequence[BotMessage]) -> Group:
+def _delivery(delivery: Delivery) -> Text:
+    line = dot(delivery.status.value).append_text(words(f"  {delivery.bot}"))
+    return line.append_text(words(f"  {delivery.error.message}", "red")) if delivery.error else line
+
+
+_message_fields = Fields[BotMessage](
+    {"id": "id", "from": _sender, "to": _recipient, "type": "message_type"},
+    "reply_to",
+    {"conversation": "conversation_id", "sent": "created_at"},
+)
+_channels_table = Columns[Channel](
+    {"CHANNEL": "name", "BOTS": lambda channel: channel.bots or "none", "MESSAGES": "messages"},
+    {"LAST": lambda channel: channel.last_at or "never"},
+)
+
+
+def _message_page(message: BotMessage) -> Group:
+    return Group(_message_fields(message), Text(), words(as_text(message.body)), Text(), _deliveries(message))
+
+
+def _history(messages: Iterable[BotMessage]) -> Group:
     return Group(*map(_entry, messages))
 
 
-def _entry(message: BotMessage) -> RenderableType:
+def _entry(message: BotMessage) -> Group:
     facts = f"{message.message_type}  {ago(message.created_at, now())}  {message.id}"
-    head = Text.assemble(
-        words(_sender(message.sender), "bold"), words(f" → {_recipient(message.recipient)}  {facts}", FAINT)
-    )
+    head = words(_sender(message), "bold").append_text(words(f" → {_recipient(message)}  {facts}", FAINT))
     failed = [_delivery(one) for one in message.deliveries if one.error]
     return Group(head, indented(words(as_text(message.body))), *failed, Text())
 
@@ -105,7 +92,6 @@ def message() -> None:
 
 
 @message.command()
-@click.argument("text")
 @click.option("--to", metavar="BOT", help="Bot to send to.")
 @click.option("--channel", metavar="NAME", help="Send to all bots subscribed to this channel.")
 @click.option("--from", "speak_as", metavar="BOT", help="Send as one of your bots.")
@@ -125,93 +111,100 @@ def message() -> None:
     show_default=True,
     help="Maximum time to wait, in seconds.",
 )
-@json_option
-@click.pass_context
-def send(ctx: click.Context, text: str, wait: bool, timeout: float, as_json: bool, **given: Any) -> None:
+@api_command
+def send(
+    client: Client, text: str, /, *, to: str | None, wait: bool, timeout: float, **options: Any
+) -> Result[Sent]:
     """Send TEXT to a bot or a channel. `-` reads standard input; a JSON object or list is sent as data.
 
     Exit code 0: sent (with --wait: answered), 1: no reply.
     """
-    if (given["to"] is None) == (given["channel"] is None):
-        raise click.UsageError("Say where it goes: --to BOT or --channel NAME.")
-    if wait and given["to"] is None:
+    if (to is None) == (options["channel"] is None):
+        raise click.UsageError("Choose one of --to and --channel.")
+    if wait and to is None:
         raise click.UsageError("--wait needs --to: only the reply of one bot can be waited for.")
-    body = _body(read_pipe() if text == PIPE else text)
-    with connect() as client:
-        new = {"body": body, "wait": wait, "timeout_secs": timeout, **_named(client, given)}
-        with working("Waiting for the reply" if wait else "Sending"):
-            sent = client.post("/messages", Sent, new, within_s=TIMEOUT_S + (timeout if wait else 0))
-    _print(sent, wait=wait, as_json=as_json)
-    ctx.exit(1 if wait and sent.reply is None else 0)
+    body = {"body": _body(read_pipe() if text == PIPE else text), "wait": wait, "timeout_secs": timeout}
+    fields = {**options, "to": to and find_bot(client, to).slug}
+    if speak_as := fields.pop("speak_as"):
+        fields["from"] = find_bot(client, speak_as).slug
+    if reply_to := fields["reply_to"]:
+        fields["reply_to"] = _find_id(client, reply_to)
+    body |= {name: value for name, value in fields.items() if value is not None}
+    with working("Waiting for the reply" if wait else "Sending"):
+        sent = client.post("/messages", Sent, body, within_s=TIMEOUT_S + (timeout if wait else 0))
+    return _sent(sent, wait=wait)
+
+
+def _sent(sent: Sent, *, wait: bool) -> Result[Sent]:
+    if sent.reply is not None:
+        return Result(sent, as_text(sent.reply.body))
+    if sent.is_late:
+        note = f"No reply yet. Check later with: forge message show {sent.message.id}"
+    elif wait:
+        note = "\n".join(_delivery(one).plain for one in sent.message.deliveries)
+    else:
+        count = len(sent.message.deliveries)
+        return Result(sent, f"Sent to {count} bot{'' if count == 1 else 's'}. {sent.message.id}")
+    return Result(sent, "", note=note, exit_code=1 if wait else 0)
 
 
 @message.command()
-@click.argument("bot")
-@click.argument("other", required=False)
 @limit_option
 @api_command
-def history(client: Client, bot: str, other: str | None, limit: int) -> Result[list[BotMessage]]:
+def history(client: Client, bot: str, other: str | None = None, /, *, limit: int) -> Result[list[BotMessage]]:
     """Show the messages of BOT, or between BOT and OTHER, oldest first."""
-    which = {"bot": find_bot(client, bot).slug, "with": find_bot(client, other).slug if other else None}
-    return _read_history(client, which, limit)
+    query = {"bot": find_bot(client, bot).slug, "with": find_bot(client, other).slug if other else None}
+    return _read_history(client, query, limit)
 
 
 @message.command("channel-history")
-@click.argument("name")
 @limit_option
 @api_command
-def channel_history(client: Client, name: str, limit: int) -> Result[list[BotMessage]]:
+def channel_history(client: Client, name: str, /, *, limit: int) -> Result[list[BotMessage]]:
     """Show the messages in the channel NAME, oldest first."""
     return _read_history(client, {"channel": name}, limit)
 
 
-def _read_history(client: Client, which: Params, limit: int) -> Result[list[BotMessage]]:
-    found = list(client.pages("/messages", BotMessage, limit, which))[::-1]
-    return Result(found, _history, empty='There are no messages. Send one: forge message send --to BOT "…"')
+def _read_history(client: Client, query: Params, limit: int) -> Result[list[BotMessage]]:
+    found = list(client.pages("/messages", BotMessage, limit, query))[::-1]
+    return Result(found, _history, empty='No messages. Send one with: forge message send --to BOT "…"')
 
 
 @message.command()
-@click.argument("id")
 @api_command
-def show(client: Client, id: str) -> Result[BotMessage]:
+def show(client: Client, id: str, /) -> Result[BotMessage]:
     """Show a message and its deliveries."""
-    return Result(client.get(f"/messages/{_find(client, id)}", BotMessage), _message_page)
+    return Result(client.get(f"/messages/{_find_id(client, id)}", BotMessage), _message_page)
 
 
 @message.command()
 @api_command
 def channels(client: Client) -> Result[list[Channel]]:
     """List channels and their subscribers."""
-    found = client.get("/message-channels", list[Channel])
-    return Result(
-        found, _channels_table, empty="There are no channels. Make one: forge message subscribe BOT NAME"
-    )
+    empty = "No channels. Create one with: forge message subscribe BOT NAME"
+    return Result(client.get("/message-channels", list[Channel]), _channels_table, empty=empty)
 
 
 @message.command()
-@click.argument("bot")
-@click.argument("channel")
 @api_command
-def subscribe(client: Client, bot: str, channel: str) -> Result[Channel]:
+def subscribe(client: Client, bot: str, channel: str, /) -> Result[Channel]:
     """Subscribe BOT to CHANNEL, creating the channel if needed."""
     return Result(client.put(_path(client, channel, bot), Channel, {}), _subscribers)
 
 
 @message.command()
-@click.argument("bot")
-@click.argument("channel")
 @api_command
-def unsubscribe(client: Client, bot: str, channel: str) -> Result[Channel]:
+def unsubscribe(client: Client, bot: str, channel: str, /) -> Result[Channel]:
     """Unsubscribe BOT from CHANNEL."""
     return Result(client.delete(_path(client, channel, bot), Channel), _subscribers)
 
 
 def _subscribers(channel: Channel) -> str:
-    return f"Bots that listen to {channel.name}: {', '.join(channel.bots) or 'none'}."
+    return f"Subscribers of {channel.name}: {', '.join(channel.bots) or 'none'}."
 
 
-def _find(client: Client, given: str) -> str:
-    return find_id(client, given, "message", "/messages", listed_by="message history BOT")
+def _find_id(client: Client, prefix: str) -> str:
+    return find_id(client, prefix, "message", "/messages", listed_by="message history BOT")
 
 
 def _path(client: Client, channel: str, bot: str) -> str:
@@ -219,34 +212,10 @@ def _path(client: Client, channel: str, bot: str) -> str:
 
 
 def _body(text: str) -> Any:
-    """Parse a JSON object or list; everything else is text, numbers too."""
+    """Parse a JSON object or list. Anything else is text, including numbers."""
     if not text.strip():
-        raise Invalid("There is nothing to say.")
+        raise Invalid("The message is empty.")
     if text.lstrip()[0] in "{[":
-        try:
+        with suppress(ValueError):
             return json.loads(text)
-        except ValueError:
-            return text
     return text
-
-
-def _named(client: Client, given: dict[str, Any]) -> dict[str, Any]:
-    bots = {"to": given.pop("to"), "from": given.pop("speak_as")}
-    found = {name: find_bot(client, bot).slug for name, bot in bots.items() if bot is not None}
-    if given["reply_to"] is not None:
-        found["reply_to"] = _find(client, given["reply_to"])
-    return {**{name: value for name, value in given.items() if value is not None}, **found}
-
-
-def _print(sent: Sent, *, wait: bool, as_json: bool) -> None:
-    if as_json:
-        print_json(sent)
-    elif sent.reply is not None:
-        console().print(words(as_text(sent.reply.body)))
-    elif sent.is_late:
-        click.echo(f"There is no reply yet. Look later: forge message show {sent.message.id}", err=True)
-    elif wait:
-        console(stderr=True).print(_deliveries(sent.message))
-    else:
-        count = len(sent.message.deliveries)
-        console().print(words(f"Sent to {count} bot{'' if count == 1 else 's'}. {sent.message.id}"))

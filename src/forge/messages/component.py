@@ -11,15 +11,15 @@ from forge.runs.service import Runs
 
 
 class MessageComponent:
-    def __init__(self, hands: AgentSteps) -> None:
-        self._hands = hands
+    def __init__(self, agent_steps: AgentSteps) -> None:
+        self._agent_steps = agent_steps
         self._kind = DeliveryRun()
 
     def kind(self) -> RunKind[DeliveryInput]:
         return self._kind.kind()
 
-    def open(self, runs: Runs, house: BotServices) -> Messages:
-        database, events = self._hands.database, self._hands.events
-        sending = Outbox(events, runs, house.bots)
-        self._kind.open(DeliverySteps(database, events, house.bots, house.questions, house.answers, sending))
-        return Messages(database, house.bots, house.answers, sending, MessageViews(house.bots, runs))
+    def open(self, runs: Runs, bots: BotServices) -> Messages:
+        database, events = self._agent_steps.database, self._agent_steps.events
+        outbox = Outbox(events, runs, bots.bots)
+        self._kind.open(DeliverySteps(database, events, bots.bots, bots.questions, bots.answers, outbox))
+        return Messages(database, bots.bots, bots.answers, outbox, MessageViews(bots.bots, runs))

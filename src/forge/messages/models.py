@@ -17,9 +17,9 @@ MAX_WAIT_S = 120
 PREVIEW = 200
 
 
-def _fits(body: JsonValue) -> JsonValue:
+def _check_body(body: JsonValue) -> JsonValue:
     if body is None or (isinstance(body, str) and not body.strip()):
-        raise ValueError("must say something")
+        raise ValueError("must not be empty")
     try:
         size = len(as_text(body).encode())
     except UnicodeEncodeError:
@@ -34,7 +34,7 @@ def as_text(body: JsonValue) -> str:
     return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, indent=2)
 
 
-Body = Annotated[JsonValue, AfterValidator(_fits)]
+Body = Annotated[JsonValue, AfterValidator(_check_body)]
 MessageType = Annotated[
     str,
     PatternRule(

@@ -41,7 +41,7 @@ class LoopGuard:
             return
         await self._bots.lock(tx, message.sender_bot_id)
         ids = [bot.id for bot in recipients]
-        at = now()  # what is from later was sent before the clock was set back
+        at = now()  # later messages were sent before the clock was set back
         counts = await store.count_between(tx, message.sender_bot_id, ids, at - WINDOW, at)
         for bot in recipients:
             if counts.get(bot.id, 0) >= MAX_MESSAGES:

@@ -23,9 +23,9 @@ from forge.messages.service import Messages
 router = APIRouter(prefix="/api/v1", tags=["messages"])
 
 Name = Annotated[ChannelName, Path(description="Channel name.")]
-Listener = Annotated[BotRef, Path(description="Bot slug or id.")]
-Word = Annotated[str, NO_NUL] | None
-Who = Annotated[Word, Query(max_length=64, description="Bot slug or id.")]
+Bot = Annotated[BotRef, Path(description="Bot slug or id.")]
+QueryText = Annotated[str, NO_NUL] | None
+BotFilter = Annotated[QueryText, Query(max_length=64, description="Bot slug or id.")]
 
 
 def _messages(request: Request) -> Messages:
@@ -49,13 +49,13 @@ async def send_message(
     return reply(sent, message=f"/api/v1/messages/{sent.message.id}")
 
 
-def _which(
-    bot: Who = None,
+def _query(
+    bot: BotFilter = None,
     other: Annotated[
-        Word, Query(alias="with", max_length=64, description="Only messages between `bot` and this bot.")
+        QueryText, Query(alias="with", max_length=64, description="Only messages between `bot` and this bot.")
     ] = None,
-    channel: Annotated[Word, Query(max_length=64)] = None,
-    conversation: Annotated[Word, Query(max_length=64)] = None,
+    channel: Annotated[QueryText, Query(max_length=64)] = None,
+    conversation: Annotated[QueryText, Query(max_length=64)] = None,
 ) -> MessageQuery:
     return MessageQuery(bot=bot, other=other, channel=channel, conversation=conversation)
 
@@ -64,12 +64,12 @@ def _which(
 async def list_messages(
     caller: Reader,
     messages: Service,
-    which: Annotated[MessageQuery, Depends(_which)],
+    query: Annotated[MessageQuery, Depends(_query)],
     cursor: CursorParam,
     limit: Limit = 50,
 ) -> Envelope[list[BotMessage]]:
     """List messages, newest first."""
-    return reply_page(await messages.find(caller.account_id, which, cursor=cursor, limit=limit))
+    return reply_page(await messages.find(caller.account_id, query, cursor=cursor, limit=limit))
 
 
 @router.get("/messages/{message_id}")
@@ -97,11 +97,11 @@ async def delete_channel(caller: Writer, name: Name, messages: Service) -> Envel
 
 
 @router.put("/message-channels/{name}/bots/{bot}")
-async def subscribe(caller: Writer, name: Name, bot: Listener, messages: Service) -> Envelope[Channel]:
+async def subscribe(caller: Writer, name: Name, bot: Bot, messages: Service) -> Envelope[Channel]:
     """Subscribe a bot to a channel."""
     return reply(await messages.subscribe(caller.account_id, name, bot))
 
 
 @router.delete("/message-channels/{name}/bots/{bot}")
-async def unsubscribe(caller: Writer, name: Name, bot: Listener, messages: Service) -> Envelope[Channel]:
+async def unsubscribe(caller: Writer, name: Name, bot: Bot, messages: Service) -> Envelope[Channel]:
     return reply(await messages.unsubscribe(caller.account_id, name, bot))

@@ -36,12 +36,12 @@ class Messages:
         self._bots = bots
         self._answers = answers
         self._views = views
-        self.sending = outbox
+        self.outbox = outbox
 
     async def send(self, account_id: str, new: NewMessage, *, by: str) -> Sent:
         outgoing = await self.compose(account_id, new, await self._sender(account_id, new, by))
         async with self._database.begin() as tx:
-            posted = await self.sending.post(tx, account_id, outgoing)
+            posted = await self.outbox.post(tx, account_id, outgoing)
         if new.wait:
             return await self.wait(account_id, posted.message_id, new.timeout_secs)
         return Sent(message=await self.get(account_id, posted.message_id))
@@ -90,20 +90,20 @@ class Messages:
             return await self._views.build_one(tx, row)
 
     async def find(
-        self, account_id: str, which: MessageQuery, *, cursor: Cursor | None, limit: int
+        self, account_id: str, query: MessageQuery, *, cursor: Cursor | None, limit: int
     ) -> Page[BotMessage]:
         """List messages, newest first."""
-        bot, other = which.bot, which.other
+        bot, other = query.bot, query.other
         if other is not None and bot is None:
             raise Invalid("`with` requires `bot`.", field="with")
-        wanted = MessageFilter(
+        filters = MessageFilter(
             bot_id=(await self._bots.find(account_id, bot)).id if bot else None,
             other_id=(await self._bots.find(account_id, other)).id if other else None,
-            channel=which.channel,
-            conversation_id=which.conversation,
+            channel=query.channel,
+            conversation_id=query.conversation,
         )
         async with self._database.read() as tx:
-            rows = await store.list_messages(tx, account_id, wanted, cursor=cursor, limit=limit + 1)
+            rows = await store.list_messages(tx, account_id, filters, cursor=cursor, limit=limit + 1)
             page = make_page(rows, limit, lambda row: Cursor(row.created_at, row.id))
             return Page(await self._views.build(tx, page.items), page.next_cursor)
 

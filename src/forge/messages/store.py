@@ -76,25 +76,25 @@ async def find_some(tx: Tx, message_ids: Collection[str]) -> dict[str, MessageRo
 
 
 async def list_messages(
-    tx: Tx, account_id: str, wanted: MessageFilter, *, cursor: Cursor | None, limit: int
+    tx: Tx, account_id: str, filters: MessageFilter, *, cursor: Cursor | None, limit: int
 ) -> list[MessageRow]:
     """List messages, newest first."""
     table = bot_messages
-    query = sa.select(table).where(table.c.account_id == account_id, *_conditions(wanted))
+    query = sa.select(table).where(table.c.account_id == account_id, *_conditions(filters))
     found = await tx.execute(newest_first(query, table.c.created_at, table.c.id, cursor, limit))
     return [_message(row) for row in found.mappings()]
 
 
-def _conditions(wanted: MessageFilter) -> list[sa.ColumnElement[bool]]:
+def _conditions(filters: MessageFilter) -> list[sa.ColumnElement[bool]]:
     table, found = bot_messages, list[sa.ColumnElement[bool]]()
-    if wanted.bot_id and wanted.other_id:
-        found.append(_between(wanted.bot_id, wanted.other_id) | _between(wanted.other_id, wanted.bot_id))
-    elif wanted.bot_id:
-        found.append((table.c.sender_bot_id == wanted.bot_id) | _reached(wanted.bot_id))
-    if wanted.channel:
-        found.append(table.c.channel == wanted.channel)
-    if wanted.conversation_id:
-        found.append(table.c.conversation_id == wanted.conversation_id)
+    if filters.bot_id and filters.other_id:
+        found.append(_between(filters.bot_id, filters.other_id) | _between(filters.other_id, filters.bot_id))
+    elif filters.bot_id:
+        found.append((table.c.sender_bot_id == filters.bot_id) | _reached(filters.bot_id))
+    if filters.channel:
+        found.append(table.c.channel == filters.channel)
+    if filters.conversation_id:
+        found.append(table.c.conversation_id == filters.conversation_id)
     return found
 
 

@@ -1,7 +1,6 @@
 """Check whether an address is public or allowed by the settings.
 
-Decisions are made on addresses, never on names, because the owner of a name can change its addresses at any
-time.
+Decisions are based on addresses, never on names, because the owner of a name can change its addresses at any time.
 """
 
 import ipaddress
@@ -45,7 +44,7 @@ _NOT_PUBLIC: tuple[Network, ...] = tuple(
 """Listed explicitly, because `is_global` differs between Python releases."""
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?")
-_PLACE = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^:\[\]]+)(:(?P<port>[0-9]{1,5}))?")
+_HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^:\[\]]+)(:(?P<port>[0-9]{1,5}))?")
 MAX_PORT = 65535
 _DISCARD = 9
 
@@ -58,8 +57,7 @@ def is_public(address: Address) -> bool:
 
 
 def is_own(address: Address) -> bool:
-    """Return whether an address belongs to this machine, by the source address the kernel selects. Sends
-    nothing."""
+    """Return whether an address belongs to this machine, by the source address that the kernel selects. Sends nothing."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as asking:
         try:
@@ -70,8 +68,7 @@ def is_own(address: Address) -> bool:
 
 
 def _is_never_a_host(address: Address) -> bool:
-    """Return whether no legitimate name resolves to this address, such as that of a cloud metadata
-    service."""
+    """Return whether no legitimate name resolves to this address, such as that of a cloud metadata service."""
     return address.is_link_local or address.is_multicast or address.is_unspecified
 
 
@@ -93,7 +90,7 @@ class AllowedHost:
 class AllowList:
     def __init__(self, entries: Iterable[str]) -> None:
         read = {entry: parse_allowed_host(entry) for entry in entries}
-        if wrong := [entry for entry, place in read.items() if place is None]:
+        if wrong := [entry for entry, host_ in read.items() if host_ is None]:
             raise ConfigError(
                 [
                     f"FORGE_HTTP_ALLOW: {entry[:100]!r} is not a host, address or network "
@@ -101,19 +98,18 @@ class AllowList:
                     for entry in wrong
                 ]
             )
-        self._places = [place for place in read.values() if place]
+        self._places = [host_ for host_ in read.values() if host_]
 
     def allows(self, host: str, address: Address, port: int) -> bool:
-        return any(place.allows(host, address, port) for place in self._places)
+        return any(host_.allows(host, address, port) for host_ in self._places)
 
 
 def parse_allowed_host(entry: str) -> AllowedHost | None:
-    """Parse an entry such as `ollama.lan`, `127.0.0.1:8080`, `[::1]:8080` or `10.1.0.0/16`; None if
-    invalid."""
+    """Parse an entry such as `ollama.lan`, `127.0.0.1:8080`, `[::1]:8080` or `10.1.0.0/16`; None if it is invalid."""
     text = entry.strip().lower()
     if network := _network(text):
         return AllowedHost(network, None)
-    found = _PLACE.fullmatch(text)
+    found = _HOST_AND_PORT.fullmatch(text)
     if found is None or (port := int(found["port"] or 1)) > MAX_PORT or port == 0:
         return None
     host = found["host"].strip("[]")

@@ -1,8 +1,8 @@
 """HTTP client for requests of skills and workflow steps.
 
 A name is resolved once, all its addresses are checked, and the connection goes to a checked address, so a
-second lookup cannot return another one. Certificates are verified against the name. Nothing of this machine
-is used: no proxy from the environment, no cookies, no credentials from files.
+second lookup cannot return another one. Certificates are verified against the name. Proxies, cookies and credentials
+of this machine are not used.
 """
 
 import asyncio
@@ -77,8 +77,7 @@ async def _decompress(pieces: AsyncIterator[bytes], limit: int) -> bytes:
 
 
 def _max_compressed(limit: int) -> int:
-    """Return the maximum compressed size: incompressible data grows a little; more can only be empty
-    blocks."""
+    """Return the maximum compressed size: incompressible data grows a little; more can only be empty blocks."""
     return limit + limit // 100 + 1000
 
 
@@ -95,20 +94,20 @@ _RESERVED_HEADERS = frozenset(
     {"host", "content-length", "transfer-encoding", "accept-encoding", "connection", "keep-alive", "expect"}
     | {"proxy-connection", "proxy-authorization", "proxy-authenticate", "te", "trailer", "upgrade"}
 )
-"""Headers about transfer and routing, which only Forge sets."""
+"""Headers about transfer and routing, which are set by Forge only."""
 _SAFE_HEADERS = frozenset({"accept", "accept-language", "user-agent", "content-type", "content-language"})
 """Headers that contain no credentials; any other might."""
 _BODY_HEADERS = frozenset({"content-type", "content-language", "content-encoding"})
 
 
-def check_headers(given: Mapping[str, str]) -> dict[str, str]:
+def check_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Validate headers and convert their names to lower case."""
-    if len(given) > MAX_HEADERS:
+    if len(headers) > MAX_HEADERS:
         raise Unsendable(f"A request has at most {MAX_HEADERS} headers.")
-    if sum(len(name) + len(value) for name, value in given.items()) > MAX_HEADER_TEXT:
+    if sum(len(name) + len(value) for name, value in headers.items()) > MAX_HEADER_TEXT:
         raise Unsendable(f"The headers have more than {MAX_HEADER_TEXT:,} characters in total.")
     checked: dict[str, str] = {}
-    for name, value in given.items():
+    for name, value in headers.items():
         if not _NAME.fullmatch(name):
             raise Unsendable(f"{name[:100]!r} is not a valid header name.")
         if name.lower() in _RESERVED_HEADERS:
@@ -138,8 +137,7 @@ Resolve = Callable[[str, int], Awaitable[list[Address]]]
 
 
 class Resolver:
-    """Resolves names like the system, in separate threads: a slow name server must not block the default
-    pool."""
+    """Resolves names like the system, in separate threads: a slow name server must not block the default pool."""
 
     def __init__(self) -> None:
         self._slots = asyncio.Semaphore(MAX_LOOKUPS)
@@ -199,8 +197,7 @@ class _Hop:
 
 
 class Outgoing:
-    """Sends requests. `allow`: non-public hosts, addresses and networks that may be reached
-    (FORGE_HTTP_ALLOW)."""
+    """Sends requests. `allow`: non-public hosts, addresses and networks that may be reached (FORGE_HTTP_ALLOW)."""
 
     def __init__(
         self,
@@ -256,14 +253,14 @@ class Outgoing:
             raise Unreachable(
                 f"The host {target.host[:200]!r} cannot be resolved: {error}.", hint="Check the spelling."
             ) from error
-        open_ones = [address for address in found if self._may_reach(target, address, reach)]
-        if not open_ones:
+        allowed = [address for address in found if self._may_reach(target, address, reach)]
+        if not allowed:
             raise Refused(
                 f"{target.authority} is not on the public internet and not allowed by the settings.",
                 hint="The operator of the server can allow it: FORGE_HTTP_ALLOW="
                 f"{target.host if ':' not in target.host else f'[{target.host}]'}:{target.port}",
             )
-        return open_ones[:MAX_ADDRESSES]
+        return allowed[:MAX_ADDRESSES]
 
     def _may_reach(self, target: Target, address: Address, reach: Reach) -> bool:
         if reach is Reach.ALLOWED and self._allowed.allows(target.host, address, target.port):

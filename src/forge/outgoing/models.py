@@ -43,7 +43,7 @@ class Method(StrEnum):
 
 
 class Reach(StrEnum):
-    """Which addresses a caller may reach."""
+    """The addresses that a caller may reach."""
 
     PUBLIC = "public"
     """Public addresses only, regardless of the settings."""
@@ -52,8 +52,8 @@ class Reach(StrEnum):
 
 
 HostRule = Callable[[str, int], Reach]
-"""Called with a lower-case host and a port before the first request and each redirect. Raises an error of
-the caller if the host is not allowed at all."""
+"""Called with a lower-case host and a port before the first request and each redirect. Raises an error if the host
+is not allowed."""
 
 
 def anywhere(_host: str, _port: int) -> Reach:

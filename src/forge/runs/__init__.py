@@ -1,5 +1,5 @@
-"""Durable runs on DBOS: kill -9 at any instant, and a run goes on from its last finished step.
+"""Durable runs on DBOS: after kill -9 at any time, a run continues from its last finished step.
 
-Inside a run only three things happen: pure code, a step (one side effect, its result journaled) and a wait
-(gate, sleep, message, child). This package is the only one that knows DBOS.
+A run consists of pure code, steps (each is one side effect whose result is journaled) and waits (gate, sleep,
+message, child). Only this package imports DBOS.
 """

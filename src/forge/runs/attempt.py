@@ -1,6 +1,6 @@
 """Execute attempts of steps: publish events, enforce the timeout, return errors as data.
 
-An attempt never raises across the journal, which would restore an exception with another type.
+An attempt never raises through the journal, which would restore the exception as another type.
 """
 
 import asyncio
@@ -38,13 +38,13 @@ class Retry:
     factor: float = 2.0
     longest_delay_s: float = 60.0
 
-    def delay_after(self, attempt: int, asked_s: float = 0.0) -> float | None:
-        """Seconds before the next attempt, None if there is none. A longer delay requested by the failing
-        service is capped, so that a proxy cannot stall a run for an hour."""
+    def delay_after(self, attempt: int, requested_s: float = 0.0) -> float | None:
+        """Return the seconds before the next attempt, None if there is none. A longer delay that the failing service
+        requests is capped, so that a proxy cannot stall a run for an hour."""
         if attempt >= self.attempts:
             return None
-        usual = self.first_delay_s * self.factor ** (attempt - 1)
-        return min(max(usual, asked_s), self.longest_delay_s)
+        delay_s = self.first_delay_s * self.factor ** (attempt - 1)
+        return min(max(delay_s, requested_s), self.longest_delay_s)
 
 
 ONCE = Retry()
@@ -52,7 +52,7 @@ ONCE = Retry()
 
 @dataclass(frozen=True)
 class StepInfo:
-    """Identity of a step. `key` is the same for every repetition: an idempotency key."""
+    """Identity of a step. `key` is the same for every repetition and serves as an idempotency key."""
 
     run_id: str
     account_id: str
@@ -194,8 +194,10 @@ async def _outcome(step: StepInfo, call: Call) -> Outcome:
             return Outcome(error=Problem.of(DiskFull()))
         if isinstance(error, SQLAlchemyError) and is_outage(error):
             log.warning("step %s of run %s waits for the database: %s", call.name, step.run_id, error)
-            away = Problem(code=DATABASE_UNAVAILABLE, message="The database was unavailable.", retryable=True)
-            return Outcome(error=away)
+            problem = Problem(
+                code=DATABASE_UNAVAILABLE, message="The database was unavailable.", retryable=True
+            )
+            return Outcome(error=problem)
         log.exception("step %s of run %s failed", call.name, step.run_id)
         return Outcome(error=Problem.defect(error))
 
@@ -220,7 +222,7 @@ class StepIntent:
             found = await store.find_outcome(tx, self._step.run_id, self._step.number, INTENT)
         return found[0] if found else None
 
-    async def declare(self, meant: Any) -> None:
+    async def declare(self, intent: Any) -> None:
         async with self._database.begin() as tx:
             await store.forget_outcome(tx, self._step.run_id, self._step.number, INTENT)
-            await store.save_outcome(tx, self._step.run_id, self._step.number, INTENT, meant)
+            await store.save_outcome(tx, self._step.run_id, self._step.number, INTENT, intent)

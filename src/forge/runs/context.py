@@ -1,7 +1,7 @@
 """Context of run code: steps, parallel steps and waits.
 
-The engine identifies finished steps by their number, assigned in the order of calls. So this order must never
-depend on timing: `asyncio.gather` or `create_task` in run code would silently swap results after a crash.
+The engine identifies finished steps by their number, which is assigned in the order of calls. This order must
+never depend on timing: `asyncio.gather` or `create_task` in run code would silently swap results after a crash.
 `RunContext.parallel` is the only concurrency: it starts its calls in order and the engine records the order
 in which they finish.
 """
@@ -19,7 +19,7 @@ from forge.kernel.background import cancel_and_wait
 from forge.kernel.clock import now
 from forge.kernel.ids import derived_id
 from forge.runs import store
-from forge.runs.attempt import ONCE, Attempts, Call, Outcome, Retry, StepInfo
+from forge.runs.attempt import ONCE, Attempts, Call, Outcome, Retry
 from forge.runs.journal import Journal, child_topic, gate_topic
 from forge.runs.models import Gate, GateStatus, Problem, Progress, Question, Run, WaitReason
 from forge.runs.store import RunRow
@@ -28,9 +28,6 @@ from forge.store.database import Tx, survives_outage
 FOREVER_S = 365 * 86400.0
 TRANSACTION_S = 4.0
 TRANSACTION_ATTEMPTS = 3
-__all__ = ["Call", "Outcome", "Retry", "RunContext", "StepFailed", "StepInfo"]
-
-StartChild = Callable[[RunRow, str, dict[str, Any], str], Awaitable[None]]
 
 
 class StepFailed(ForgeError):
@@ -44,7 +41,13 @@ class StepFailed(ForgeError):
 
 
 class RunContext:
-    def __init__(self, row: RunRow, journal: Journal, attempts: Attempts, start_child: StartChild) -> None:
+    def __init__(
+        self,
+        row: RunRow,
+        journal: Journal,
+        attempts: Attempts,
+        start_child: Callable[[RunRow, str, dict[str, Any], str], Awaitable[None]],
+    ) -> None:
         self.run_id = row.run.id
         self.account_id = row.account_id
         self.run = row.run
@@ -177,14 +180,14 @@ class RunContext:
         return Run.model_validate(await self._record("child.read", lambda: self._read_run(child_id)))
 
     async def mark_waiting(self, until: datetime | None = None) -> None:
-        """For runs with a journal of their own: mark it as waiting until `mark_running`."""
+        """Mark the run as waiting until `mark_running`. For runs with a journal of their own."""
         await self._now(lambda tx: self._journal.waiting(tx, self.run_id, "step", until))
 
     async def mark_running(self) -> None:
         await self._now(lambda tx: self._journal.resumed(tx, self.run_id))
 
     async def open_gate(self, key: str, question: Question, *, timeout: timedelta | None = None) -> Gate:
-        """For runs with a journal of their own: open the gate of this key, or return it if it exists."""
+        """Open the gate with this key, or return it if it exists. For runs with a journal of their own."""
         gate = self._gate(derived_id(self.run_id, "gate", key), question, timeout)
         return await self._journal.gate_opened(gate, pauses=False)
 

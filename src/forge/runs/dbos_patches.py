@@ -1,6 +1,6 @@
 """Patches of DBOS internals: polling on SQLite, waking the queue, outages of the database, threads.
 
-They replace private methods of DBOS; `test_engine_contract.py` fails when a new release no longer has them.
+They replace private methods of DBOS; `test_engine_contract.py` fails if a new release no longer has them.
 """
 
 # pyright: reportPrivateUsage=false, reportPrivateImportUsage=false
@@ -28,7 +28,7 @@ _MESSAGES = (
     "SELECT destination_uuid, topic FROM notifications "
     "WHERE consumed = 0 AND destination_uuid IN (SELECT value FROM json_each(?))"
 )
-"""Restricted to waiting runs: unread messages stay as long as their run."""
+"""Restricted to waiting runs, because unread messages are kept as long as their run."""
 _EVENT = "SELECT 1 FROM workflow_events WHERE workflow_uuid = ? AND key = ?"
 RETRY_S = 0.5
 
@@ -61,8 +61,8 @@ def _poll(self: Any) -> None:
 
 def _signal_waiters(database: Any, connection: Any) -> None:
     if waiting := database.notifications_map.snapshot():
-        whose = json.dumps([key[0] for _, key, _ in waiting])
-        arrived = set(connection.execute(_MESSAGES, (whose,)).fetchall())
+        run_ids = json.dumps([key[0] for _, key, _ in waiting])
+        arrived = set(connection.execute(_MESSAGES, (run_ids,)).fetchall())
         for _, key, event in waiting:
             if tuple(key) in arrived:
                 event.set()

@@ -1,7 +1,7 @@
 """Adapter to DBOS. All calls to the engine go through this module, so that it can be replaced.
 
-DBOS keeps one instance per process; so does Forge, in `app.py`. Its tables live in our database, which lets a
-run's row and its place in the queue, or an answer and its message, be committed together.
+DBOS has one instance per process, and so has Forge (in `app.py`). Its tables are in our database, so that a run
+and its queue entry, or an answer and its message, are committed together.
 """
 
 import asyncio
@@ -27,12 +27,11 @@ QUEUE_POLL_S = 0.1
 """Poll interval of a queue that several processes share."""
 APPLICATION = "forge"
 ENGINE_VERSION = "forge-1"
-"""Changed only when the sequence of engine calls of runs changes. The default of DBOS, a hash of the
-source, would strand runs after any edit."""
+"""Changed only when the sequence of engine calls of runs changes. With the default of DBOS, a hash of the
+source, any edit would strand unfinished runs."""
 
 MESSAGE_POLL_S = 0.02
 THREADS = 8
-Execute = Callable[[str], Awaitable[None]]
 
 
 class Engine:
@@ -45,7 +44,7 @@ class Engine:
         self._quiet: CachedQueue | None = None
         self._prompt: WakeableQueue | None = None
 
-    async def open(self, execute: Execute) -> None:
+    async def open(self, execute: Callable[[str], Awaitable[None]]) -> None:
         """Start executing runs on the running event loop."""
         engine = DBOS(config=self._config())
         logging.getLogger("dbos").addFilter(_is_relevant)

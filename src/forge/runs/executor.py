@@ -42,9 +42,9 @@ class Executor:
         """Execute a run. Called again after a crash; finished steps then come from the journal."""
         task = asyncio.current_task()
         if self._is_closing or task is None:
-            raise asyncio.CancelledError  # leaves the run as it is, for the next process
+            raise asyncio.CancelledError  # leaves the run unchanged for the next process
         self._tasks[task] = (
-            run_id  # by task: a run that was taken over from ourselves may briefly be here twice
+            run_id  # keyed by task: a run taken over from this process may briefly be here twice
         )
         try:
             row = await self._journal.started(run_id, self._worker_id)

@@ -1,7 +1,7 @@
 """Journal of runs: each change of a run updates its row and appends its events in one transaction.
 
-Locks are taken in one order (runs from parent to child, gates, run streams, and the account's stream last of
-all, just before the commit), so that two writers never wait for each other.
+Locks are taken in a fixed order (runs from parent to child, gates, run streams, and the account's stream last,
+just before the commit), so that two writers never wait for each other.
 """
 
 from dataclasses import dataclass

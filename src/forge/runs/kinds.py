@@ -31,7 +31,7 @@ class RunKinds:
 
     def get(self, name: str) -> RunKind[Any]:
         if name not in self._by_name:
-            raise Invalid(f"There is no run kind called {name!r}.", field="kind")
+            raise Invalid(f"There is no run kind {name!r}.", field="kind")
         return self._by_name[name]
 
     def new_run(self, name: str, inputs: dict[str, Any], *, run_id: str, parent_id: str | None = None) -> Run:
@@ -40,9 +40,9 @@ class RunKinds:
         try:
             checked = kind.input.model_validate(inputs)
         except ValidationError as error:
-            misfit = first_problem(error)
-            where = ".".join(map(str, ("input", *misfit.path)))
-            raise Invalid(f"{where}: {misfit.message}", field=where) from error
+            problem = first_problem(error)
+            where = ".".join(map(str, ("input", *problem.path)))
+            raise Invalid(f"{where}: {problem.message}", field=where) from error
         return Run(
             id=run_id,
             kind=name,

@@ -1,7 +1,7 @@
 """Queries on runs that other features execute in their own transactions: ownership, active runs, ancestors.
 
 Runs with a journal of their own check in each writing transaction that this worker still owns them, so that a
-worker that was taken for dead changes nothing.
+worker that was considered dead changes nothing.
 """
 
 import asyncio

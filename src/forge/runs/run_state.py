@@ -1,4 +1,4 @@
-"""Follow a run: the state of a run as a fold over its events."""
+"""Derive the state of a run from its events, and follow a run."""
 
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -68,7 +68,7 @@ class RunState:
             case RunProgressed():
                 self.progress = Progress(done=fact.done, total=fact.total, note=fact.note)
             case RunStarted() if self.status is not RunStatus.PENDING:
-                pass  # another worker resumed it, perhaps while it still waits
+                pass  # another worker resumed it, possibly while it is still waiting
             case RunStarted() | RunResumed():
                 self._become(RunStatus.RUNNING)
             case RunWaiting():
@@ -98,7 +98,7 @@ class RunState:
 
 
 def report_lost(error: ForgeError) -> None:
-    click.echo(f"{error.message} Trying again …", err=True)
+    click.echo(f"{error.message} Reconnecting …", err=True)
 
 
 def follow_run(
@@ -108,7 +108,7 @@ def follow_run(
     within_s: float | None = None,
     on_lost: Callable[[ForgeError], None] = report_lost,
 ) -> Generator[tuple[Event, RunState]]:
-    """Yield every event of a run until it ends, each with the state of the run after it."""
+    """Yield the events of a run until it ends, each with the resulting state of the run."""
     state = RunState()
     with closing(client.follow(f"run:{run_id}", Event, within_s=within_s, on_lost=on_lost)) as events:
         for event in events:

@@ -1,38 +1,57 @@
-"""Show runs, steps and gates in a terminal. Other features use these views too."""
+"""Views of runs, steps and gates in a terminal, also used by other features."""
 
 import json
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
+from typing import Any
 
 import click
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from forge.errors import ForgeError
+from forge.events.models import Event
 from forge.kernel.clock import now
 from forge.runs.models import Gate, GateStatus, Problem, Run, RunDetail, Step
+from forge.runs.run_state import RunState, follow_run, report_lost
 from forge.terminal.client import Client
 from forge.terminal.lookup import find_id
-from forge.terminal.output import FAINT, Columns, Fields, dot, heading, indented, key_values, section, words
-from forge.terminal.text import ago, clean, duration
+from forge.terminal.output import FAINT, Columns, Fields, dot, indented, key_values, section, words
+from forge.terminal.text import ago, clean
 
 TONES = {"positive": "green", "negative": "red", "neutral": ""}
 
 
-def find_run(client: Client, given: str) -> str:
+def find_run(client: Client, query: str) -> str:
     """Return the id of a run from its beginning."""
-    return find_id(client, given, "run", "/runs")
+    return find_id(client, query, "run", "/runs")
 
 
-@contextmanager
-def keeps_running(hint: str) -> Generator[None]:
-    """On Ctrl-C stop watching only, and print `hint`."""
+def watch(
+    client: Client,
+    run_id: str,
+    on_event: Callable[[Event, RunState], None],
+    again: str,
+    *,
+    as_json: bool,
+    display: AbstractContextManager[Any] | None = None,
+    on_lost: Callable[[ForgeError], None] = report_lost,
+) -> RunState:
+    """Pass the events of a run to `on_event`, or print them as JSON, and return the state at its end.
+
+    Ctrl-C stops watching, not the run; `again` is the command to watch it again.
+    """
+    state = RunState()
     try:
-        yield
+        with display or nullcontext():
+            for event, state in follow_run(client, run_id, on_lost=on_lost):
+                click.echo(event.json) if as_json else on_event(event, state)
     except KeyboardInterrupt as error:
-        click.echo(f"\n{hint}", err=True)
+        click.echo(f"\nThe run continues. Follow it with: forge {again}", err=True)
         raise click.Abort from error
+    return state
 
 
 def took(run: Run) -> timedelta | None:
@@ -70,41 +89,28 @@ def step_status(step: Step) -> Text:
     return text
 
 
-def step_took(step: Step) -> str:
-    return "" if step.duration_ms is None else duration(timedelta(milliseconds=step.duration_ms))
-
-
 def _until(gate: Gate) -> datetime | None:
     return gate.expires_at if gate.status is GateStatus.OPEN else None
 
 
 runs_table = Columns[Run](
+    "id",
     {
-        "ID": "id",
-        "STATUS": _run_status,
-        "TITLE": lambda run: Text.assemble(clean(run.title), (f" {clean(run.kind)}", FAINT)),
-        "CREATED": "created_at",
+        "status": _run_status,
+        "title": lambda run: Text.assemble(clean(run.title), (f" {clean(run.kind)}", FAINT)),
     },
-    wrap={"TITLE"},
+    "created_at",
 )
-steps_table = Columns[Step](
-    {"#": "number", "STEP": "name", "STATUS": step_status, "TOOK": step_took}, wrap={"STEP", "STATUS"}
-)
+steps_table = Columns[Step]({"#": "number"}, {"step": "name", "status": step_status, "took": "duration_ms"})
 gates_table = Columns[Gate](
-    {
-        "ID": "id",
-        "STATUS": lambda gate: dot(gate.status),
-        "QUESTION": "title",
-        "OPTIONS": lambda gate: [option.id for option in gate.options],
-        "UNTIL": _until,
-    },
-    wrap={"QUESTION", "OPTIONS"},
+    "id status",
+    {"question": "title", "options": lambda gate: [option.id for option in gate.options], "until": _until},
 )
 _run_fields = Fields[Run](
     {
         "run": "id",
         "title": lambda run: f"{run.title} ({run.kind})",
-        "status": lambda run: dot(run.status),
+        "status": "status",
         "progress": _progress,
         "parent": "parent_id",
         "attempt": lambda run: run.attempt if run.attempt > 1 else None,
@@ -117,18 +123,16 @@ _run_fields = Fields[Run](
 
 
 def run_page(detail: RunDetail) -> RenderableType:
-    parts: list[RenderableType] = [_run_fields(detail.run)]
-    if detail.steps:
-        parts += [heading("Steps"), steps_table(detail.steps)]
-    if detail.children:
-        parts += [heading("Children"), runs_table(detail.children)]
-    for gate in detail.gates:
-        parts += section("Asks", [gate_page(gate)])
-    return Group(*parts)
+    return Group(
+        _run_fields(detail.run),
+        *steps_table.section("Steps", detail.steps),
+        *runs_table.section("Children", detail.children),
+        *section("Asks", map(gate_page, detail.gates)),
+    )
 
 
 def gate_page(gate: Gate, *, with_answer: bool = True) -> RenderableType:
-    """Show everything an answer is bound to, and the answer or how to give one."""
+    """Show everything that the answer depends on, and the answer or the command to answer."""
     parts: list[RenderableType] = [gate_title(gate)]
     if gate.body:
         parts.append(indented(words(gate.body)))

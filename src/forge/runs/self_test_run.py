@@ -50,7 +50,7 @@ class SelfTest:
         await context.progress(0, total, "one step")
         expect("single", await context.step("single", self._square, 7, inputs.step_ms), 49)
 
-        await context.progress(1, total, f"{inputs.width} steps side by side")
+        await context.progress(1, total, f"{inputs.width} steps in parallel")
         await self._check_parallel(context, inputs)
 
         await context.progress(2, total, "a step that fails once")
@@ -58,11 +58,11 @@ class SelfTest:
         expect("flaky", await context.step("flaky", self._flaky, retry=retry), 2)
         await context.sleep(timedelta(milliseconds=inputs.step_ms))
 
-        await context.progress(3, total, "a child")
+        await context.progress(3, total, "a child run")
         if inputs.child:
             await self._check_child(context, inputs)
 
-        await context.progress(4, total, "a question")
+        await context.progress(4, total, "a gate")
         gate = (
             await context.ask(QUESTION, timeout=timedelta(seconds=inputs.ask_timeout_s))
             if inputs.ask
@@ -94,7 +94,7 @@ class SelfTest:
     async def _flaky(self, step: StepInfo) -> int:
         await asyncio.to_thread(self._leave_mark, step)
         if step.attempt == 1:
-            raise Unavailable("This step fails the first time, to see it tried again.")
+            raise Unavailable("This step fails the first time, to test the retry.")
         return step.attempt
 
     async def _clean_up(self, step: StepInfo) -> None:
@@ -109,9 +109,9 @@ class SelfTest:
 
 QUESTION = Question(
     kind="self_test",
-    title="Does this reach you?",
-    body="The self-test asks a question to see that answers come back.",
-    payload={"checks": "that an answer reaches the run that waits for it"},
+    title="Can you see this question?",
+    body="The self-test opens a gate to check that answers reach the run.",
+    payload={"checks": "that an answer reaches the waiting run"},
     options=[
         GateOption(id="yes", label="Yes", tone="positive"),
         GateOption(id="no", label="No", tone="negative"),
@@ -125,6 +125,6 @@ def answer_of(gate: Gate | None) -> str | None:
     return gate.answer.option if gate.status is GateStatus.ANSWERED and gate.answer else gate.status.value
 
 
-def expect(what: str, found: Any, wanted: Any) -> None:
-    if found != wanted:
-        raise WrongResult(f"{what} returned {found!r}, but the journal has {wanted!r}.")
+def expect(what: str, found: Any, expected: Any) -> None:
+    if found != expected:
+        raise WrongResult(f"{what} returned {found!r}, but the journal has {expected!r}.")

@@ -47,7 +47,7 @@ class Runs:
     ) -> Run:
         """Create a run in the transaction of the caller; a worker starts it after the commit.
 
-        A run with a parent ends when the parent ends. A known id does not create a second run.
+        A run with a parent ends when the parent ends. If the id exists, no second run is created.
         """
         run = self._kinds.new_run(kind, inputs, run_id=run_id or new_id(), parent_id=parent_id)
         await self._journal.created(tx, run, account_id=account_id, inputs=inputs)
@@ -110,7 +110,7 @@ class Runs:
         """Send a message to a run, received in order by `RunContext.receive`."""
         row = await store.find_run(tx, run_id)
         if row is None or row.run.status.is_final:
-            raise Conflict(f"This run is {row.run.status.value}." if row else "There is no such run.")
+            raise Conflict(f"This run is {row.run.status.value}." if row else "Run not found.")
         await self._engine.send(tx, run_id, topic, message, key=new_id())
 
     async def list_gates(
@@ -148,7 +148,7 @@ class Runs:
 
     @property
     def executing(self) -> int:
-        """Number of runs that execute in this process."""
+        """Number of runs that this process is executing."""
         return len(self._executor.active)
 
     async def workers(self) -> list[Worker]:
@@ -191,5 +191,5 @@ def _check_answer(gate: Gate, new: NewAnswer) -> None:
     if new.option not in {option.id for option in gate.options}:
         choices = ", ".join(option.id for option in gate.options)
         raise Invalid(
-            f"{new.option!r} is not one of the options.", hint=f"One of: {choices}.", field="option"
+            f"{new.option!r} is not one of the options.", hint=f"Choose one of: {choices}.", field="option"
         )

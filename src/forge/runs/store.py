@@ -86,8 +86,7 @@ async def change_run(
 ) -> RunRow | None:
     """Change a run that is in one of the `allowed` states; otherwise return None.
 
-    With `in_attempt`, only the worker that took the run up last may change it, not one that was taken for
-    dead.
+    With `in_attempt`, only the worker that started the run last may change it, not one that was considered dead.
     """
     parameters: dict[str, Any] = {"run_id": run_id, "allowed": list(allowed), **values}
     if in_attempt is None:
@@ -216,8 +215,8 @@ async def insert_worker(tx: Tx, worker_id: str, host: str, pid: int) -> None:
 
 
 async def touch_worker(tx: Tx, worker_id: str) -> tuple[datetime, datetime] | None:
-    """Renew the lease. Returns the previous and the current time by the clock of the database, or None if
-    the lease was removed because other workers took this one for dead."""
+    """Renew the lease. Return the previous and the current time by the clock of the database, or None if the
+    lease was removed because other workers considered this one dead."""
     own = workers.c.id == worker_id
     before = (
         await tx.execute(sa.select(workers.c.seen_at).where(own).with_for_update())

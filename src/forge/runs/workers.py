@@ -1,7 +1,7 @@
 """Leases of workers: the runs of a worker that stops renewing its lease are taken over by others.
 
-Every worker checks the others: taking over is idempotent, so no leader is needed that could freeze. On SQLite
-there is one process, which finds its runs again when it starts; its lease only serves to list it.
+Every worker checks the others: taking over is idempotent, so no leader is needed, which could freeze. On SQLite
+there is one process, which finds its runs again when it starts; its lease is only used to list it.
 """
 
 import asyncio
@@ -55,10 +55,10 @@ class Lease:
                 is_away = False
             except (SQLAlchemyError, OSError) as error:
                 if not isinstance(error, SQLAlchemyError) or not is_outage(error):
-                    log.exception("cannot renew the lease; trying again")
+                    log.exception("cannot renew the lease; retrying")
                 elif not is_away:
                     is_away = True
-                    log.warning("cannot renew the lease, trying until it works: %s", error)
+                    log.warning("cannot renew the lease, retrying until it succeeds: %s", error)
 
     async def release(self) -> None:
         """Expire the lease instead of deleting it, so that other workers take over remaining runs."""

@@ -67,12 +67,11 @@ class Traps:
         return self.folder / "work"
 
     def command(self) -> Command:
-        """Return the probe as a command. Its source is passed as text, because its file is not readable in
-        the sandbox."""
+        """Return the probe as a command. Its source is passed as text, because its file is not readable in the sandbox."""
         source = Path(probe.__file__).read_text()
         tools = toolchain()
         python = next(Path(sys.base_prefix, "bin").glob("python3"), Path(sys.executable))
-        argv = (str(python), "-I", "-S", "-c", source, json.dumps(self._places()))
+        argv = (str(python), "-I", "-S", "-c", source, json.dumps(self._targets()))
         return Command(argv, self.workdir, LIMITS, env={"PATH": tools.path}, read_only=tools.read_only)
 
     def evaluate(self, outcome: Outcome) -> dict[Guarantee, bool]:
@@ -81,7 +80,7 @@ class Traps:
         return {
             Guarantee.READS: secret not in lines,
             Guarantee.WRITES: not (self.folder / "outside/written").exists(),
-            Guarantee.METADATA: _has_old_mode_and_time(self.folder / "secret"),
+            Guarantee.METADATA: _is_mode_and_time_unchanged(self.folder / "secret"),
             Guarantee.PROTECTED: self._is_untouched(),
             Guarantee.NETWORK: not (
                 _was_reached(self.listeners["tcp"]) or _was_reached(self.listeners["udp"])
@@ -97,7 +96,7 @@ class Traps:
             Guarantee.SURVIVORS: _is_free(self.workdir / "held"),
         }
 
-    def _places(self) -> dict[str, Any]:
+    def _targets(self) -> dict[str, Any]:
         return {
             "secret": str(self.folder / "secret"),
             "outside": str(self.folder / "outside"),
@@ -132,8 +131,7 @@ def _traps() -> Generator[Traps]:
 
 @contextmanager
 def _decoy(token: str) -> "Generator[subprocess.Popen[bytes]]":
-    """Start a process that represents other processes of this user. Its token is not in the arguments of
-    the probe."""
+    """Start a process that represents other processes of this user. Its token is not in the arguments of the probe."""
     argv = [sys.executable, "-I", "-S", "-c", DECOY, token[::-1]]
     with subprocess.Popen(argv, env={"TOKEN": token}, stdin=subprocess.DEVNULL) as decoy:  # noqa: S603
         try:
@@ -171,7 +169,7 @@ def _was_reached(listener: socket.socket) -> bool:
     return False
 
 
-def _has_old_mode_and_time(path: Path) -> bool:
+def _is_mode_and_time_unchanged(path: Path) -> bool:
     found = path.stat()
     return stat.S_IMODE(found.st_mode) == MODE and found.st_mtime > 0
 

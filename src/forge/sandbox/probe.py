@@ -1,6 +1,6 @@
 """Run inside a sandbox and try to escape. Started as text with the standard library only.
 
-The probe does not judge: the isolation check outside evaluates which traps were touched.
+The probe does not evaluate anything: the isolation check outside determines which traps were touched.
 """
 
 import json

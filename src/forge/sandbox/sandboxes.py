@@ -21,7 +21,7 @@ from forge.sandbox.registry_gateway.access import Registries
 class Candidate:
     name: str
     make: Callable[[Level], Backend]
-    """Takes the level that the isolation check found, which is part of every outcome."""
+    """Creates the backend with the level found by the isolation check, which is part of every outcome."""
 
 
 def candidates(registries: Registries) -> Iterator[Candidate]:
@@ -51,7 +51,7 @@ class Trial:
 
     @property
     def rank(self) -> tuple[int, bool]:
-        """Sort key, lowest is best. Among unprotected backends one that runs commands wins."""
+        """Sort key, lowest is best. Among backends without isolation, one that can run commands is preferred."""
         return list(Level).index(self.observed.level), self.observed.problem is not None
 
 

@@ -1,7 +1,7 @@
 """Find the installations of Python, Node.js and git that commands may use.
 
-Programs below /usr are in every sandbox. Of others, in homes (pyenv, nvm, uv) or /opt, exactly the folder of
-the installation is made readable, never one that contains anything else.
+Programs below /usr are in every sandbox. Of those in home directories (pyenv, nvm, uv) or /opt, only the folder of
+the installation itself is made readable.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""`forge serve`, `forge worker` and the small commands about the server itself."""
+"""`forge serve`, `forge worker`, `forge status`, `forge version` and `forge completion`."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Data directory (default ~/.forge).")
 def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
     """Start Forge: web app, API and runs. Ctrl-C stops it."""
-    click.echo("Forge is starting …")  # what follows takes longer than people like to wait for a word
+    click.echo("Forge is starting …")  # at once, because the imports below take a while
     from forge.config import load_settings
     from forge.server.serve import run_server
 
@@ -37,14 +37,10 @@ def worker(data_dir: Path | None) -> None:
 @json_option
 def status(as_json: bool) -> None:
     """Show the status of the running server. Exit code 3 if none is running."""
-    from forge.server.overview import look, overview_page
-    from forge.terminal.output import console, print_json
+    from forge.server.overview import fetch_overview, overview_page
+    from forge.terminal.output import print_result
 
-    overview = look()
-    if as_json:
-        print_json(overview)
-    else:
-        console().print(overview_page(overview))
+    print_result(fetch_overview(), overview_page, as_json=as_json)
 
 
 @click.command()
@@ -53,13 +49,13 @@ def version(as_json: bool) -> None:
     """Print the version of this command. `forge status` shows the server's."""
     import platform
 
-    python, system = platform.python_version(), platform.platform()
+    data = {"version": __version__, "python": platform.python_version(), "platform": platform.platform()}
     if as_json:
         from forge.terminal.output import print_json
 
-        print_json({"version": __version__, "python": python, "platform": system})
+        print_json(data)
     else:
-        click.echo(f"forge {__version__} (Python {python}, {system})")
+        click.echo(f"forge {__version__} (Python {data['python']}, {data['platform']})")
 
 
 @click.command()
@@ -87,5 +83,5 @@ def _own_shell() -> str:
 
     name = Path(environment().get("SHELL", "")).name
     if name not in SHELLS:
-        raise click.UsageError(f"Say which shell: {', '.join(SHELLS)}.")
+        raise click.UsageError(f"Cannot detect your shell. Choose one: {', '.join(SHELLS)}.")
     return name

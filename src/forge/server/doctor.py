@@ -5,11 +5,12 @@ from datetime import timedelta
 
 import click
 from pydantic import BaseModel
-from rich.table import Table
+from rich.console import Group
+from rich.table import Column, Table
 from rich.text import Text
 
 from forge.config import load_settings
-from forge.server.checks.check import Check, CheckFunction, CheckStatus, Situation, open_situation
+from forge.server.checks.check import Check, CheckFunction, CheckStatus, open_situation
 from forge.server.checks.host import (
     check_clock,
     check_data_dir,
@@ -19,7 +20,7 @@ from forge.server.checks.host import (
     check_sqlite,
     check_web_app,
 )
-from forge.server.checks.self_test import ReportProgress, run_self_test
+from forge.server.checks.self_test import run_self_test
 from forge.server.checks.services import (
     check_audit_checks,
     check_database,
@@ -28,8 +29,8 @@ from forge.server.checks.services import (
     check_sandbox,
     check_server,
 )
-from forge.terminal.options import json_option
-from forge.terminal.output import console, dot, print_json, words, working
+from forge.terminal.commands import Result, local_command
+from forge.terminal.output import FAINT, dot, words, working
 from forge.terminal.text import clean, duration
 
 CHECKS: tuple[CheckFunction, ...] = (
@@ -56,46 +57,31 @@ class Report(BaseModel):
 
 @click.command()
 @click.option("--deep", is_flag=True, help="Also execute a self-test run on the running server.")
-@json_option
-@click.pass_context
-def doctor(ctx: click.Context, deep: bool, as_json: bool) -> None:
+@local_command
+def doctor(*, deep: bool) -> Result[Report]:
     """Check this machine and explain how to fix each problem. Exit code 1 if a check fails."""
-    with working("Checking …") as report_progress, open_situation(load_settings()) as situation:
-        checks = _run_checks(situation, report_progress, deep=deep)
-    report = Report(ok=all(check.status is not CheckStatus.BAD for check in checks), checks=checks)
-    if as_json:
-        print_json(report)
-    else:
-        _print(report)
-    ctx.exit(0 if report.ok else 1)
-
-
-def _run_checks(situation: Situation, report_progress: ReportProgress, *, deep: bool) -> list[Check]:
     checks: list[Check] = []
-    for check in CHECKS:
-        report_progress(f"Checking {check.__name__.removeprefix('check_').replace('_', ' ')} …")
-        checks.append(check(situation))
-    if deep:
-        checks += run_self_test(situation.server.client if situation.server else None, report_progress)
-    return checks
+    with working("Checking …") as show_progress, open_situation(load_settings()) as situation:
+        for check in CHECKS:
+            show_progress(f"Checking {check.__name__.removeprefix('check_').replace('_', ' ')} …")
+            checks.append(check(situation))
+        if deep:
+            checks += run_self_test(situation.server.client if situation.server else None, show_progress)
+    is_ok = all(check.status is not CheckStatus.BAD for check in checks)
+    return Result(Report(ok=is_ok, checks=checks), _page, exit_code=0 if is_ok else 1)
 
 
-def _print(report: Report) -> None:
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    rows.add_column(no_wrap=True)
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold")
+def _page(report: Report) -> Group:
+    rows = Table.grid(*[Column(no_wrap=True)] * 2, Column(overflow="fold"), padding=(0, 2, 0, 0))
     for check in report.checks:
         rows.add_row(dot(check.status), check.name, _finding(check))
-    out = console()
-    out.print(rows)
-    out.print(_summary(report))
+    return Group(rows, _summary(report))
 
 
 def _finding(check: Check) -> Text:
     text = words(check.finding)
     if check.took_ms is not None:
-        text.append(f" ({duration(timedelta(milliseconds=check.took_ms))})", "bright_black")
+        text.append(f" ({duration(timedelta(milliseconds=check.took_ms))})", FAINT)
     if check.advice:
         text.append(f"\n→ {clean(check.advice)}", "yellow")
     return text

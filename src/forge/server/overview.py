@@ -1,19 +1,18 @@
-"""How the running server is doing, on one screen."""
+"""The overview of the running server that `forge status` prints."""
 
 from datetime import timedelta
 
 from pydantic import BaseModel
-from rich.table import Table
 from rich.text import Text
 
 from forge.api.models import Status
 from forge.runs.models import Gate, GateStatus, RunStatus
 from forge.terminal.client import connect
-from forge.terminal.output import TONES, key_values
-from forge.terminal.text import duration, size
+from forge.terminal.output import FAINT, TONES, Fields, dot
+from forge.terminal.text import size
 
-COUNTED = 1000
-"""More open gates than this are not counted."""
+MAX_COUNTED = 1000
+"""Open gates are counted up to this number."""
 
 
 class Overview(BaseModel):
@@ -22,41 +21,43 @@ class Overview(BaseModel):
     open_gates: int
 
 
-def look() -> Overview:
+def fetch_overview() -> Overview:
     with connect() as client:
         status = client.get("/status", Status)
-        gates = client.pages("/gates", Gate, COUNTED, {"status": GateStatus.OPEN.value})
+        gates = client.pages("/gates", Gate, MAX_COUNTED, {"status": GateStatus.OPEN.value})
         return Overview(url=client.location.url, status=status, open_gates=sum(1 for _ in gates))
 
 
-def overview_page(seen: Overview) -> Table:
-    status = seen.status
-    database = status.database
-    return key_values(
-        [
-            ("server", Text.assemble(("● running", "blue"), f" at {seen.url}")),
-            ("version", status.version),
-            ("uptime", duration(timedelta(seconds=status.uptime_s))),
-            ("database", f"{database.kind} ({size(database.size_bytes)})"),
-            ("data", status.data_dir),
-            ("workers", ", ".join(f"{worker.host}:{worker.pid}" for worker in status.workers) or "none"),
-            ("runs", _runs(status.runs)),
-            ("needs you", _gates(seen.open_gates)),
-        ]
-    )
-
-
-def _runs(counts: dict[str, int]) -> Text:
+def _runs(overview: Overview) -> Text:
+    counts = overview.status.runs
     parts = [
-        Text.assemble(("● ", TONES.get(status, "bright_black")), f"{counts[status]} {status.value}")
+        Text.assemble(("● ", TONES.get(status, FAINT)), f"{counts[status]} {status.value}")
         for status in RunStatus
         if counts.get(status)
     ]
-    return Text("  ").join(parts) if parts else Text("none yet", "bright_black")
+    return Text("  ").join(parts) if parts else Text("none yet", FAINT)
 
 
-def _gates(count: int) -> Text:
-    if not count:
-        return Text("nothing", "bright_black")
-    more = "+" if count == COUNTED else ""
-    return Text.assemble((f"● {count}{more} open", "yellow"), ": forge gates list")
+def _gates(overview: Overview) -> Text:
+    if not overview.open_gates:
+        return Text("nothing", FAINT)
+    more = "+" if overview.open_gates == MAX_COUNTED else ""
+    return Text.assemble((f"● {overview.open_gates}{more} open", "yellow"), ": forge gates list")
+
+
+overview_page = Fields[Overview](
+    {
+        "server": lambda overview: dot("running").append(f" at {overview.url}"),
+        "version": lambda overview: overview.status.version,
+        "uptime": lambda overview: timedelta(seconds=overview.status.uptime_s),
+        "database": lambda overview: (
+            f"{overview.status.database.kind} ({size(overview.status.database.size_bytes)})"
+        ),
+        "data": lambda overview: overview.status.data_dir,
+        "workers": lambda overview: (
+            ", ".join(f"{worker.host}:{worker.pid}" for worker in overview.status.workers) or "none"
+        ),
+        "runs": _runs,
+        "needs you": _gates,
+    }
+)

@@ -60,7 +60,7 @@ class DataDirWatch:
         return not os.path.samestat(found, os.fstat(self._descriptor))
 
     async def wait_until_gone(self) -> None:
-        while not self.is_gone:  # noqa: ASYNC110 (found is no notification)
+        while not self.is_gone:  # noqa: ASYNC110 (there is no event to wait for)
             await asyncio.sleep(POLL_S)
 
     def check(self) -> None:
@@ -127,7 +127,7 @@ async def _run_until_stopped(forge: Forge, listener: socket.socket, folder: Data
 
     try:
         await _print_sign_in(forge)
-        gc.freeze()  # long-lived objects: without it each full collection visits them and blocks the loop for 0.1 s
+        gc.freeze()  # exempt long-lived objects: visiting them at each full collection blocks the loop for 0.1 s
         async with in_background(watch(), "the data directory"):
             await serving
     finally:

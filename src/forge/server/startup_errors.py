@@ -1,4 +1,4 @@
-"""Explain why Forge could not start, from an error of the system or the database."""
+"""Explain an error of the system or the database at startup."""
 
 import errno
 import os

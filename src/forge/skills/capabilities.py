@@ -108,6 +108,10 @@ def is_entry_name(text: str) -> bool:
     return _fits(_NAME, text)
 
 
+def format_scope(scope: Scope) -> str:
+    return ", ".join((*scope.hosts, *scope.roots, *scope.names))
+
+
 def requested_scope(manifest: Manifest, capability: Capability) -> Scope:
     """Return the scope the manifest requests, ignoring invalid entries."""
     return _SCOPES[capability](manifest) if capability in _SCOPES else Scope()

@@ -1,1 +1,1 @@
-"""The database: `Store` gives transactions on SQLite or PostgreSQL, which behave alike."""
+"""The database: `Store` provides transactions on SQLite or PostgreSQL, which behave alike."""

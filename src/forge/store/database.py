@@ -157,7 +157,7 @@ def is_outage(error: SQLAlchemyError) -> bool:
     if not isinstance(error, DBAPIError):
         return False
     code: int | None = getattr(error.orig, "sqlite_errorcode", None)
-    if code is not None:  # SQLite calls almost everything operational, a missing table included
+    if code is not None:  # SQLite reports almost everything as operational, even a missing table
         return code & 0xFF in _SQLITE_TRANSIENT and code != sqlite3.SQLITE_READONLY_DBMOVED
     return isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
 

@@ -18,14 +18,14 @@ import sqlalchemy as sa
 from forge.store.database import Tx
 
 MAX_WORDS = 32
-"""More words do not narrow a search down."""
+"""Maximum words of a query; more would not narrow it down."""
 MAX_WORD_LENGTH = 100
 MAX_QUERY_LENGTH = 20_000
 """Characters of a query that are used."""
 EXCERPT_LENGTH = 160
 """Characters of a message shown around its first hit."""
 _ASCII_WORD = re.compile("[A-Za-z0-9]+")
-"""A faster way for ASCII texts."""
+"""A faster pattern for ASCII texts."""
 HIT_START, HIT_END = "⟦", "⟧"
 
 
@@ -90,18 +90,18 @@ def words_of(text: str) -> list[str]:
 
 async def match_messages(tx: Tx, bot_id: str, words: str, limit: int) -> list[MessageHit]:
     """Find messages to and from a bot that contain all the words; the last one can be a prefix. Best first."""
-    wanted = list(dict.fromkeys(words_of(words)))[:MAX_WORDS]
-    if not wanted:
+    unique = list(dict.fromkeys(words_of(words)))[:MAX_WORDS]
+    if not unique:
         return []
-    terms = [(word, False) for word in wanted[:-1]] + [(wanted[-1], True)]
+    terms = [(word, False) for word in unique[:-1]] + [(unique[-1], True)]
     found = await tx.execute(_MESSAGES[_kind(tx)], _parameters(tx, bot_id, terms, limit, match_all=True))
     return await asyncio.to_thread(_hits, found.all(), _pattern(terms))
 
 
 async def match_memories(tx: Tx, bot_id: str, prefixes: Sequence[str], limit: int) -> list[MemoryHit]:
     """Find memories of a bot with a word that starts with one of these prefixes. Best first: more and rarer hits."""
-    wanted = dict.fromkeys(word for given in prefixes for word in words_of(given))
-    terms = [(word, True) for word in islice(wanted, MAX_WORDS)]
+    unique = dict.fromkeys(word for prefix in prefixes for word in words_of(prefix))
+    terms = [(word, True) for word in islice(unique, MAX_WORDS)]
     if not terms:
         return []
     found = await tx.execute(_MEMORIES[_kind(tx)], _parameters(tx, bot_id, terms, limit, match_all=False))
@@ -114,7 +114,7 @@ def _is_word_character(character: str) -> bool:
 
 
 def _is_mark(character: str) -> bool:
-    """Return whether it is a combining mark, which belongs to the letter before it and is no word alone."""
+    """Return whether it is a combining mark, which belongs to the letter before it and is not a word itself."""
     return unicodedata.category(character).startswith("M")
 
 

@@ -63,7 +63,7 @@ def newest_first(
     return query.order_by(at.desc(), row_id.desc()).limit(limit)
 
 
-def make_page(found: Sequence[T], limit: int, place: Callable[[T], Cursor]) -> Page[T]:
+def make_page(found: Sequence[T], limit: int, cursor_of: Callable[[T], Cursor]) -> Page[T]:
     """Make a page from up to `limit + 1` rows; the extra row shows that there is another page."""
     is_last = len(found) <= limit
-    return Page(found[:limit], None if is_last else place(found[limit - 1]).encode())
+    return Page(found[:limit], None if is_last else cursor_of(found[limit - 1]).encode())

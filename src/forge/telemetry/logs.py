@@ -45,7 +45,7 @@ _LIBRARIES: Mapping[str, int] = {
 def configure_logs(data_dir: Path, level: str, *, terminal: bool, name: str = "forge") -> "Logs":
     """Start logging. `level` applies to stderr; `debug` applies to Forge only, libraries stay at info.
 
-    `name` is the name of the log file. Each process needs its own, because two would rotate it away from each other.
+    `name` is the name of the log file. Each process needs its own file, because two processes cannot rotate the same one.
     """
     threshold = logging.getLevelNamesMapping()[level.upper()]
     try:
@@ -143,8 +143,8 @@ class _Intake(QueueHandler):
 
 
 class _RepeatFilter(logging.Filter):
-    """Filters records of libraries that levels cannot: DBOS resets its level when it starts and repeats itself ten times a
-    second while the database is not writable; OpenTelemetry repeats itself with every batch while the collector is away."""
+    """Filters records of libraries that levels cannot: DBOS resets its level when it starts and repeats a message ten times
+    a second while the database is not writable; OpenTelemetry repeats one per batch while the collector is down."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -26,15 +26,15 @@ class Metrics:
         self._requests = counter("http_requests", "HTTP requests served.", ["method", "route", "status"])
         self._request_s = histogram("http_request_seconds", "Time to serve a request.", ["route"])
         self._started = counter("runs_started", "Runs started.", ["kind"])
-        self._finished = counter("runs_finished", "Runs that came to an end.", ["kind", "status"])
-        self._steps = counter("run_steps", "Steps of runs executed.", ["kind", "outcome"])
-        self._step_s = histogram("run_step_seconds", "Time a step took.", ["kind"], buckets=_STEP_BUCKETS_S)
+        self._finished = counter("runs_finished", "Runs finished.", ["kind", "status"])
+        self._steps = counter("run_steps", "Steps executed.", ["kind", "outcome"])
+        self._step_s = histogram("run_step_seconds", "Duration of steps.", ["kind"], buckets=_STEP_BUCKETS_S)
         self._events = counter("events_appended", "Events appended.", ["type"])
-        self._calls = counter("model_calls", "Requests to models.", ["role", "outcome"])
-        self._spent = counter("model_cost_dollars", "What they cost.", ["role"])
-        self._clients = gauge("websocket_clients", "WebSocket clients connected now.")
-        self._gates = gauge("gates_open", "Gates waiting for a person now.")
-        Info("build", "The Forge that is running.", namespace="forge", registry=registry).info(
+        self._calls = counter("model_calls", "Model calls.", ["role", "outcome"])
+        self._spent = counter("model_cost_dollars", "Cost of model calls in dollars.", ["role"])
+        self._clients = gauge("websocket_clients", "Connected WebSocket clients.")
+        self._gates = gauge("gates_open", "Open gates.")
+        Info("build", "Version of the running Forge.", namespace="forge", registry=registry).info(
             {"version": version}
         )
         ProcessCollector(registry=registry)

@@ -11,7 +11,7 @@ class Span(Protocol):
 
     @property
     def traceparent(self) -> str | None:
-        """The W3C header for continuing this trace in another process or later."""
+        """The W3C header with which another process can continue this trace, or this one can later."""
         ...
 
     def set(self, **attributes: Attribute) -> None: ...

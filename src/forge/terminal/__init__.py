@@ -1,1 +1,1 @@
-"""What every feature's `cli.py` stands on: finding the server, calling it, and showing what it said."""
+"""Shared by the `cli.py` of all features: locate the server, call it, and print its responses."""

@@ -1,4 +1,4 @@
-"""HTTP client of the commands. Commands call the running server and never open its database."""
+"""HTTP client of the commands, which call the running server and never open its database."""
 
 import ssl
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -13,10 +13,8 @@ from forge import __version__
 from forge.config import ClientSettings
 from forge.errors import ForgeError, Internal, Unauthenticated, Unavailable
 from forge.terminal.follower import Follower, RawEvent, is_ephemeral
-from forge.terminal.location import SERVER_FILE, Location, Source, find_location, no_server
+from forge.terminal.location import Location, Source, find_location, no_server
 from forge.terminal.server_errors import error_from
-
-__all__ = ["SERVER_FILE", "Client", "connect", "connect_to"]
 
 USER_AGENT = f"forge/{__version__}"
 TIMEOUT_S = 30.0
@@ -44,7 +42,7 @@ class Answer(BaseModel):
 
 @contextmanager
 def connect(settings: ClientSettings | None = None) -> Generator["Client"]:
-    """Connect to the server that `FORGE_URL` or `FORGE_DATA_DIR` names. It is looked up at the first request."""
+    """Connect to the server that `FORGE_URL` or `FORGE_DATA_DIR` selects. It is located at the first request."""
     settings = settings or ClientSettings()
     with Client(lambda: find_location(settings)) as client:
         yield client
@@ -58,7 +56,7 @@ def connect_to(url: str, key: str) -> Generator["Client"]:
 
 
 class Client:
-    """Return the `data` of each response, validated as `shape`, or raise the error that the server raised."""
+    """Returns the `data` of each response, validated as `shape`, or raises the error that the server raised."""
 
     def __init__(self, locate: Callable[[], Location]) -> None:
         self._locate = locate
@@ -123,15 +121,15 @@ class Client:
         return _shaped(self._call("DELETE", path, params=params).data, shape)
 
     def drop(self, path: str) -> None:
-        """Delete something whose deletion returns no data."""
+        """Send a DELETE request whose response has no data."""
         _checked(self.location, self._send("DELETE", path))
 
     def pages(self, path: str, shape: type[T], limit: int, params: Params | None = None) -> Iterator[T]:
         """Yield the first `limit` items of a list, fetched page by page."""
         cursor: str | None = None
         while limit > 0:
-            wanted = {**(params or {}), "limit": min(limit, PAGE), "cursor": cursor}
-            answer = self._call("GET", path, params=wanted)
+            query = {**(params or {}), "limit": min(limit, PAGE), "cursor": cursor}
+            answer = self._call("GET", path, params=query)
             items = _shaped(answer.data, list[shape])
             yield from items
             limit -= len(items)
@@ -148,9 +146,9 @@ class Client:
         on_lost: Callable[[ForgeError], None] = lambda _: None,
         on_ephemeral: Callable[[RawEvent], None] = lambda _: None,
     ) -> Generator[T]:
-        """Yield every event of a stream from its first, then as they come, across restarts of the server.
+        """Yield all events of a stream from the first one on, across restarts of the server.
 
-        Ephemeral events have no number and are not repeated after a reconnect; they go to `on_ephemeral`.
+        Ephemeral events have no sequence number and are not repeated after a reconnect; they are passed to `on_ephemeral`.
         """
         with closing(Follower(self.find_again, USER_AGENT, on_lost).follow(stream, within_s)) as events:
             for event in events:
@@ -217,7 +215,7 @@ def _checked(location: Location, response: httpx2.Response) -> httpx2.Response:
     if response.is_redirect:
         raise Unavailable(
             f"{location.url} redirects to {response.headers.get('location', 'nowhere')}.",
-            hint="Use that address, if you trust it.",
+            hint="Use that address if you trust it.",
         )
     if not response.is_success:
         raise _explained(location, error_from(response.content, response.status_code, response.headers))
@@ -237,7 +235,7 @@ def _explained(location: Location, error: ForgeError) -> ForgeError:
     if not isinstance(error, Unauthenticated):
         return error
     if location.source is Source.SERVER_FILE:
-        hint = "Another Forge seems to run at this address. Restart yours: forge serve"
+        hint = "Another Forge server seems to use this address. Restart yours: forge serve"
     else:
         hint = f"Log in again: forge login {location.url}"
     return Unauthenticated(f"{location.url}: {error.message}", hint=hint)

@@ -1,6 +1,7 @@
 """Follow an event stream over the WebSocket.
 
-The follower reconnects with the last number it saw, so a lost connection loses only ephemeral events, which have none.
+The follower reconnects with the last sequence number it saw, so a lost connection loses only ephemeral events, which
+have none.
 """
 
 import json
@@ -16,7 +17,7 @@ from forge.terminal.location import Location
 from forge.terminal.server_errors import Refusal, error_of_close, make_error
 
 PATIENCE_S = 60.0
-"""Give up after the server was unreachable for this long."""
+"""Give up when the server was unreachable for this long."""
 RETRY_S = 0.5
 MAX_MESSAGE = 64 * 1024 * 1024
 
@@ -47,8 +48,8 @@ class Follower:
     def _check_patience(self, error: ForgeError, deadline: float | None) -> None:
         """Raise unless the server may come back.
 
-        The first connection is not retried. A lost one is, even when the key is rejected: a restarted server has
-        another key and writes it to its file in a moment.
+        The first connection is not retried. A lost one is, even if the key is rejected: a restarted server has
+        a new key and writes it to its file within a moment.
         """
         now = time.monotonic()
         if not self._was_connected or (deadline is not None and now > deadline):

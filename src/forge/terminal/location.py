@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def read_private(path: Path, shape: type[T]) -> T | None:
-    """Read a file that holds a key, or return None without one. A file that others can read causes a warning."""
+    """Read a file that contains a key; None if it does not exist. Warn if other users can read it."""
     try:
         mode, content = path.stat().st_mode, path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -28,15 +28,17 @@ def read_private(path: Path, shape: type[T]) -> T | None:
     except OSError as error:
         raise Denied(
             f"{path} cannot be read: {error.strerror}",
-            hint="Use Forge as the user who started it, or set FORGE_DATA_DIR to a directory of your own.",
+            hint="Run this as the user who started Forge, or set FORGE_DATA_DIR to a directory of your own.",
         ) from error
     if stat.S_IMODE(mode) & 0o077:
-        click.echo(f"warning: {path} holds a key and is readable by others: chmod 600 {path}", err=True)
+        click.echo(
+            f"warning: {path} contains a key and other users can read it. Run: chmod 600 {path}", err=True
+        )
     try:
         return TypeAdapter(shape).validate_json(content)
     except ValidationError as error:
         raise ConfigError(
-            [f"{path}: this is not what Forge wrote there."], hint="Delete the file."
+            [f"{path} is not a valid file of Forge."], hint="Delete it and try again."
         ) from error
 
 
@@ -55,7 +57,7 @@ def write_private(path: Path, content: object) -> None:
 
 
 SERVER_FILE = "server.json"
-"""Written by a running server for commands of the same user on the same machine."""
+"""Written by a running server, for commands of the same user on the same machine."""
 CREDENTIALS_FILE = "credentials.json"
 """Written by `forge login`: a key for each address."""
 
@@ -97,7 +99,7 @@ def _named(settings: ClientSettings, url: str) -> Location:
     saved = saved_keys(settings.data_dir)
     key = settings.api_key.get_secret_value() if settings.api_key else saved.get(url)
     if key is None:
-        raise Unauthenticated(f"There is no key for {url}.", hint=f"Log in: forge login {url}")
+        raise Unauthenticated(f"No API key is saved for {url}.", hint=f"Log in: forge login {url}")
     return Location(url, key, Source.ENVIRONMENT)
 
 
@@ -107,7 +109,7 @@ def _only_login(data_dir: Path) -> Location:
         raise no_server()
     if len(saved) > 1:
         raise Unavailable(
-            "No Forge is running here, and you are logged in to several servers.",
+            "No Forge server is running here, and you are logged in to several servers.",
             hint=f"Choose one: export FORGE_URL={' or '.join(sorted(saved))}",
         )
     ((url, key),) = saved.items()
@@ -116,7 +118,8 @@ def _only_login(data_dir: Path) -> Location:
 
 def no_server() -> Unavailable:
     return Unavailable(
-        "No Forge is running here.", hint="Start it: forge serve. Use one elsewhere: forge login URL"
+        "No Forge server is running here.",
+        hint="Start one: forge serve. Or log in to a remote server: forge login URL",
     )
 
 
@@ -128,19 +131,21 @@ def save_keys(data_dir: Path, keys: dict[str, str]) -> None:
     write_private(data_dir / CREDENTIALS_FILE, keys)
 
 
-def checked_url(given: str) -> str:
-    """Return the address in the form it is saved and compared in."""
+def checked_url(url: str) -> str:
+    """Return the normalized URL, in which addresses are saved and compared."""
     try:
-        parts = urlsplit(given.strip())
+        parts = urlsplit(url.strip())
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise ConfigError([f"{given!r} is not an address: {error}"]) from error
+        raise ConfigError([f"{url!r} is not a valid URL: {error}"]) from error
     if parts.scheme not in {"http", "https"} or not host:
         raise ConfigError(
-            [f"{given!r} is not an address of Forge."], hint="It looks like https://forge.example.com"
+            [f"{url!r} is not the URL of a Forge server."], hint="Use a URL such as https://forge.example.com"
         )
     if parts.username or parts.query or parts.fragment:
-        raise ConfigError(["An address has no user, query or fragment."], hint=f"Use {parts.scheme}://{host}")
+        raise ConfigError(
+            ["The URL must not contain a user name, query or fragment."], hint=f"Use {parts.scheme}://{host}"
+        )
     name = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{name}{f':{port}' if port else ''}{parts.path.rstrip('/')}"
 

@@ -1,6 +1,6 @@
 """Options shared by all commands. Imports only click, so that help and completion stay fast."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -18,7 +18,7 @@ def yes_option(command: Command) -> Command:
 
 
 def limit_option(command: Command) -> Command:
-    """Limit a list that is fetched page by page, and has no maximum of its own."""
+    """Limit a list that is fetched page by page and has no maximum of its own."""
     return click.option(
         "--limit",
         type=click.IntRange(min=1),
@@ -26,3 +26,19 @@ def limit_option(command: Command) -> Command:
         show_default=True,
         help="Maximum number of results.",
     )(command)
+
+
+def one_of(values: Iterable[str]) -> click.Choice[str]:
+    """Return the type of an option with one of these values, such as the members of a `StrEnum`."""
+    return click.Choice([str(value) for value in values])
+
+
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Combine options that several commands have."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate

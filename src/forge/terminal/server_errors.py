@@ -1,4 +1,4 @@
-"""Turn an error response back into the exception that the server raised, so that exit codes are the same."""
+"""Convert an error response into the exception that the server raised, so that it has the same exit code."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ from forge.errors import (
 from forge.terminal.text import clean
 
 RETRY_AFTER_S = 60
-"""Used when the server does not say when to retry."""
+"""Used if the server sends no Retry-After header."""
 
 ERRORS: tuple[type[ForgeError], ...] = (
     Invalid,
@@ -80,7 +80,7 @@ def make_error(refusal: Refusal, status: int, retry_after: str | None = None) ->
 
 
 def error_of_close(code: int, reason: str) -> ForgeError:
-    """Return the error of a WebSocket closed with 4000 + an HTTP status. After any other code it may be reopened."""
+    """Return the error of a WebSocket closed with 4000 + an HTTP status. After other codes it may be reopened."""
     kind = _BY_STATUS.get(code - WS_CLOSE_BASE)
     if kind is None or kind is TooMany:
         return Unavailable(f"The connection was closed: {clean(reason) or code}")

@@ -1,4 +1,4 @@
-"""Format values for people who read them in a terminal."""
+"""Format values for output in a terminal."""
 
 import re
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ def ago(at: datetime, now: datetime) -> str:
 def duration(length: timedelta) -> str:
     """Format a duration as `340 ms`, `2.4 s`, `3 min 5 s`, `2 h 4 min` or `5 d 3 h`.
 
-    A negative one, after the clock was set back, counts as zero.
+    A negative duration (the clock was set back) counts as zero.
     """
     seconds = max(0.0, length.total_seconds())
     if seconds < 1:

@@ -15,12 +15,12 @@ import click
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the demo's data: new, empty, or from an earlier demo. Default: a temporary folder.",
+    help="Directory for the data: new, empty, or from an earlier demo. Default: a temporary one.",
 )
 @click.option(
     "--keep/--no-keep",
     default=None,
-    help="Keep the folder afterwards. Default: keep a given folder, remove a temporary one.",
+    help="Keep the directory afterwards. Default: a temporary one is removed.",
 )
 @click.option(
     "--exit", "leaves", is_flag=True, help="Exit after the demo instead of leaving the server running."
@@ -28,7 +28,7 @@ import click
 def demo(port: int, data_dir: Path | None, keep: bool | None, leaves: bool) -> None:
     """Demonstrate Forge: a bot, a skill, an audit, an agent, a workflow, and recovery from kill -9.
 
-    Runs its own server in its own folder, offline and without a key. Only the model's words are scripted; everything else is real.
+    Runs a separate server in a separate directory, offline and without an API key. Only the answers of the model are scripted.
     """
     from forge.tour.demo_run import run_demo
 

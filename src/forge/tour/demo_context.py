@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.text import Text
 
+from forge.bots.chat.terminal.answer_stream import AnswerView
 from forge.demo.model_server import ModelServer
 from forge.errors import ForgeError, Internal
 from forge.events.models import Event
@@ -25,26 +26,20 @@ DIM = "bright_black"
 LABEL_WIDTH = 9
 
 
-class Quote:
+class Quote(AnswerView):
     """Prints a text while it is streamed. Trailing newlines are held back until more text follows."""
 
     def __init__(self, out: Console) -> None:
         self._out = out
-        self._received = ""
         self._shown = 0
 
-    def add(self, piece: str) -> None:
-        self._received += piece
-        ready = self._received.rstrip("\n")
+    def write(self, text: str) -> None:
+        ready = text.rstrip("\n")
         if len(ready) > self._shown:
             margin = MARGIN if self._shown == 0 else ""
-            text = clean(ready[self._shown :]).replace("\n", f"\n{MARGIN}")
-            self._out.out(f"{margin}{text}", end="")
+            more = clean(ready[self._shown :]).replace("\n", f"\n{MARGIN}")
+            self._out.out(f"{margin}{more}", end="")
             self._shown = len(ready)
-
-    def complete(self, whole: str) -> None:
-        """Print the rest of the text, if not all of it was streamed."""
-        self.add(whole[len(self._received) :])
 
 
 class Narrator:

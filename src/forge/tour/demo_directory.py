@@ -42,9 +42,9 @@ class DemoDirectory:
 
 
 @contextmanager
-def open_demo_directory(given: Path | None, *, is_kept: bool) -> Generator[DemoDirectory]:
+def open_demo_directory(directory: Path | None, *, is_kept: bool) -> Generator[DemoDirectory]:
     """Open the given directory, or a temporary one. After a failure it is always kept, because of its log."""
-    folder = DemoDirectory(_claim(given))
+    folder = DemoDirectory(_claim(directory))
     is_over = False
     try:
         with _locked(folder.path, "A demo is running in"):
@@ -59,10 +59,10 @@ def open_demo_directory(given: Path | None, *, is_kept: bool) -> Generator[DemoD
             shutil.rmtree(folder.path)
 
 
-def _claim(given: Path | None) -> Path:
-    if given is None:
+def _claim(directory: Path | None) -> Path:
+    if directory is None:
         return _marked(Path(tempfile.mkdtemp(prefix="forge-demo-")).resolve())
-    path = given.expanduser().resolve()
+    path = directory.expanduser().resolve()
     own = ClientSettings().data_dir.resolve()
     if path.is_relative_to(own) or own.is_relative_to(path):
         raise ConfigError([f"{path}: contains the data of your Forge"], hint=HINT)

@@ -26,12 +26,12 @@ OPENING = (
 
 
 def run_demo(directory: Path | None, *, port: int, keep: bool | None, keep_running: bool) -> None:
-    """Run the demo. By default a temporary directory is removed at the end and a directory one is kept."""
+    """Run the demo. By default, a temporary directory is removed at the end and a given one is kept."""
     interrupts, narrator = Interrupts(), Narrator(PARTS)
     is_kept = directory is not None if keep is None else keep
     with interrupts.caught(), open_demo_directory(directory, is_kept=is_kept) as folder, ExitStack() as stack:
         narrator.begin(*OPENING)
-        with interrupts.held():  # an interrupt here would leave its thread running
+        with interrupts.held():  # an interrupt here would leave the thread of the server running
             models = stack.enter_context(_models(folder))
         with open_server_process(folder, port, interrupts) as server:
             with part(narrator, folder, "Start Forge in a separate directory"):

@@ -18,7 +18,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """Signal handling for the main thread. The first signal raises KeyboardInterrupt; further ones set `hurries`."""
+    """Signal handling for the main thread. The first signal raises KeyboardInterrupt; further ones set `is_repeated`."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -26,7 +26,7 @@ class Interrupts:
         self._is_raised = False
 
     @property
-    def hurries(self) -> bool:
+    def is_repeated(self) -> bool:
         return self._count > 1
 
     @contextmanager
@@ -110,7 +110,7 @@ class ServerProcess:
         process.terminate()
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while process.poll() is None:
-            if time.monotonic() > deadline or self._interrupts.hurries:
+            if time.monotonic() > deadline or self._interrupts.is_repeated:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
             time.sleep(POLL_S)

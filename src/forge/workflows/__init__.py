@@ -1,1 +1,1 @@
-"""Durable chains of bots, skills, code and HTTP."""
+"""Workflows: durable graphs of bots, skills, code and HTTP requests."""

@@ -123,8 +123,8 @@ class WorkflowComponent:
         )
         async with AsyncExitStack() as stack:
             if is_server:
-                purging = in_background(purge_deleted(self._database), "purging of workflows")
-                await stack.enter_async_context(purging)
+                purge = in_background(purge_deleted(self._database), "purge of deleted workflows")
+                await stack.enter_async_context(purge)
             webhooks = await stack.enter_async_context(triggers.open(is_server=is_server))
             yield WorkflowServices(
                 workflows=Workflows(
@@ -177,12 +177,12 @@ class Triggers:
         launcher = TriggerLauncher(self.database, self.events, self.start_for_trigger)
         async with AsyncExitStack() as stack:
             if is_server:
-                at_work: dict[str, Work] = {
+                workers: dict[str, Work] = {
                     "schedules": CronScheduler(launcher).run_forever,
-                    "triggers of events": EventListener(launcher, self.runs).run_forever,
-                    "triggers of files": FileWatcher(launcher, self.data_dir).run_forever,
+                    "event triggers": EventListener(launcher, self.runs).run_forever,
+                    "file triggers": FileWatcher(launcher, self.data_dir).run_forever,
                 }
-                for name, work in at_work.items():
+                for name, work in workers.items():
                     await stack.enter_async_context(in_background(run_with_restarts(work, name), name))
             yield Webhooks(launcher, self.resolve_secret)
 

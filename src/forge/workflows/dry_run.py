@@ -12,9 +12,9 @@ from forge.runs.models import Problem
 from forge.workflows.definition.models import Definition, Step, StepType
 from forge.workflows.engine.activity import RunActivity
 from forge.workflows.engine.execution import Execution
-from forge.workflows.engine.execution_context import ExecutionContext, FencedWrite, RunInfo, ScopeFailed
+from forge.workflows.engine.execution_context import ExecutionContext, ScopeFailed
 from forge.workflows.engine.self_correction import Correction
-from forge.workflows.engine.step_executor import StepCall, StepResult
+from forge.workflows.engine.step_executor import FencedWrite, RunInfo, StepCall, StepResult
 from forge.workflows.engine.step_store import StepRow
 from forge.workflows.models import DryRun
 from forge.workflows.run_inputs import check_payload, read_inputs
@@ -22,7 +22,7 @@ from forge.workflows.run_inputs import check_payload, read_inputs
 NOTE = "Not executed: this is a dry run."
 
 
-_STAND_INS: Mapping[StepType, dict[str, JsonValue]] = {
+_PLACEHOLDERS: Mapping[StepType, dict[str, JsonValue]] = {
     StepType.AGENT: {"response": NOTE, "usage": {"input_tokens": 0, "output_tokens": 0}, "session_id": None},
     StepType.SKILL: {"output": None},
     StepType.CODE: {"output": None},
@@ -49,21 +49,21 @@ class _DryRunExecutor:
                 {"type": "approval", "approved": True, "comment": NOTE, "by": None, "at": now().isoformat()}
             )
         fields = {name: call.secrets.shown(value) for name, value in config.model_dump(mode="json").items()}
-        return StepResult({**fields, **_STAND_INS.get(call.step.type, {}), "note": NOTE})
+        return StepResult({**fields, **_PLACEHOLDERS.get(call.step.type, {}), "note": NOTE})
 
 
 @dataclass
 class _MemoryJournal:
     rows: dict[str, StepRow] = field(default_factory=dict[str, StepRow])
 
-    async def write(self, row: StepRow, _told: tuple[EventData, ...]) -> None:
+    async def write(self, row: StepRow, _events: tuple[EventData, ...]) -> None:
         self.rows[row.key] = row
 
     async def run_fenced(self, function: FencedWrite) -> JsonValue:
-        raise RuntimeError("a dry run starts nothing")
+        raise RuntimeError("a dry run does not start runs")
 
     async def stop_run(self, run_id: str) -> None:
-        raise RuntimeError("a dry run has started nothing")
+        raise RuntimeError("a dry run has no runs to stop")
 
     async def store_failure(self, failed: ScopeFailed) -> None:
         """Do nothing: a dry run is never resumed."""
@@ -83,7 +83,7 @@ async def dry_run(
     context = ExecutionContext(
         facts=facts,
         step_executors=dict.fromkeys(StepType, executor),
-        correct=_uncorrected,
+        correct=_refuse_correction,
         activity=RunActivity(definition.timeout_secs, 0.0, definition.parallel),
         write=journal.write,
         run_fenced=journal.run_fenced,
@@ -99,9 +99,9 @@ async def dry_run(
         "status": "running",
         "error": None,
     }
-    names: dict[str, JsonValue] = {"inputs": inputs, "trigger": payload, "workflow": workflow}
-    once = [step.model_copy(update={"retry": None}) for step in definition.steps]
-    result = await Execution(definition.model_copy(update={"steps": once}), context, names).run()
+    variables: dict[str, JsonValue] = {"inputs": inputs, "trigger": payload, "workflow": workflow}
+    steps = [step.model_copy(update={"retry": None}) for step in definition.steps]
+    result = await Execution(definition.model_copy(update={"steps": steps}), context, variables).run()
     failure = result.failure
     problem = (
         failure.problem.model_copy(update={"message": f"{failure.title}: {failure.problem.message}"})
@@ -111,7 +111,7 @@ async def dry_run(
     return DryRun(steps=[row.detail() for row in journal.rows.values()], output=result.output, error=problem)
 
 
-async def _uncorrected(
+async def _refuse_correction(
     call: StepCall, step: Step, input_fields: dict[str, JsonValue], problem: Problem, *, attempt: int, of: int
 ) -> Correction:
     raise Invalid("A dry run does not call models.")

@@ -29,14 +29,10 @@ from forge.workflows.engine.execution import Execution
 from forge.workflows.engine.execution_context import (
     CorrectInput,
     ExecutionContext,
-    FencedWrite,
-    LinkedRuns,
-    RunFenced,
-    RunInfo,
     ScopeFailed,
     StoreFailure,
 )
-from forge.workflows.engine.step_executor import StepExecutors
+from forge.workflows.engine.step_executor import FencedWrite, LinkedRuns, RunFenced, RunInfo, StepExecutors
 from forge.workflows.engine.step_recorder import RunAttempt, StepRecorder
 from forge.workflows.engine.step_store import StepRow
 from forge.workflows.models import KIND, WorkflowInput, WorkflowStepMoved
@@ -91,7 +87,7 @@ class WorkflowKind:
         async with in_background(activity.track_status(context), f"status of run {context.run_id}"):
             await self._wait_for_slot(context, loaded, activity, dependencies.cancel)
             execution_context = self._execution_context(context, loaded, activity, dependencies)
-            ended = await Execution(loaded.definition, execution_context, _names(loaded)).run()
+            ended = await Execution(loaded.definition, execution_context, _variables(loaded)).run()
         if ended.failure is not None:
             raise StepFailed(ended.failure.title, ended.failure.problem)
         return ended.output
@@ -191,7 +187,7 @@ class WorkflowKind:
 
     @survives_outage
     async def _wait_for_event(self, account_id: str) -> None:
-        """Wait for an event on the account's stream, but not longer than `TURN_LOOK_S`."""
+        """Wait for an event on the account's stream, but not longer than `SLOT_CHECK_S`."""
         with suppress(TimeoutError):
             async with (
                 self._events.follow_new(account_stream(account_id)) as batches,
@@ -202,7 +198,7 @@ class WorkflowKind:
                         return
 
 
-def _names(loaded: _Loaded) -> dict[str, JsonValue]:
+def _variables(loaded: _Loaded) -> dict[str, JsonValue]:
     """Return the template variables other than `steps`."""
     row = loaded.row
     about: dict[str, Any] = {"id": row.workflow_id, "name": row.workflow_name, "run_id": row.run_id}

@@ -132,7 +132,7 @@ async def get_version(
 async def trigger_workflow(
     caller: Writer, ref: Ref, runs: Runs, payload: Payload = None
 ) -> Envelope[Submitted]:
-    """Start a run and return at once. Follow its progress on the stream `run:<run_id>`."""
+    """Start a run and return immediately. Follow its progress on the stream `run:<run_id>`."""
     return reply(await runs.trigger(caller.account_id, ref, payload or {}, by=caller.name))
 
 

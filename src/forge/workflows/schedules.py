@@ -25,7 +25,7 @@ _DIGITS = re.compile(r"[0-9*/,\-]+")
 _DAYS = re.compile(r"[0-9A-Za-z*/,\-?#]+")
 _RANDOM = re.compile(r"(?<![A-Za-z])[HRhr](?![A-Za-z])")
 _SIZES = (60, 60, 24, 31, 12, 7)
-_ANCHOR = datetime(2020, 1, 6)  # noqa: DTZ001  (a wall's: a Monday, so that weeks begin on one)
+_ANCHOR = datetime(2020, 1, 6)  # noqa: DTZ001  (local time; a Monday, so that weeks begin on it)
 
 
 class Occurrences(Protocol):
@@ -154,7 +154,7 @@ def _read_fields(words: list[str], text: str) -> CronFields:
 
 
 def _problem_with(fields: list[str]) -> str | None:
-    """Reject fields that croniter accepts but nobody intends: random values and steps that are too large."""
+    """Reject fields that croniter accepts that are surely a mistake: random values and steps that are too large."""
     for text, size in zip(fields, _SIZES, strict=True):
         if _RANDOM.search(text):
             return f"{text} is random"

@@ -68,7 +68,7 @@ class Workflows:
         )
         async with self.database.begin() as tx:
             if not await store.insert(tx, row):
-                raise _taken(definition.name)
+                raise _name_taken(definition.name)
             await self._save(tx, row, definition, source, by=by)
             self._publish_change(tx, row, "created")
         return await self.get(account_id, row.id)
@@ -119,8 +119,8 @@ class Workflows:
                     hint="Reload the workflow and apply your changes to the latest version.",
                     detail={"number": row.number},
                 )
-            if await store.names_taken(tx, account_id, definition.name, but=row.id):
-                raise _taken(definition.name)
+            if await store.is_name_taken(tx, account_id, definition.name, except_id=row.id):
+                raise _name_taken(definition.name)
             changed = _changed(row, definition)
             await store.change(tx, row.id, name=changed.name, owner=changed.owner, number=changed.number)
             await self._save(tx, changed, definition, source, by=by)
@@ -209,9 +209,9 @@ async def require_workflow(tx: Tx, account_id: str, ref: str, *, lock: bool = Fa
 
 def invalid_definition(problems: Sequence[Place]) -> Invalid:
     """Return an error with the first problem as its message and all problems as detail."""
-    wrong = [problem for problem in problems if not problem.is_warning]
-    first = wrong[0]
-    more = f" ({len(wrong) - 1} more problems.)" if len(wrong) > 1 else ""
+    errors = [problem for problem in problems if not problem.is_warning]
+    first = errors[0]
+    more = f" ({len(errors) - 1} more problems.)" if len(errors) > 1 else ""
     return Invalid(
         f"Line {first.line}, column {first.column}: {first.message}{more}",
         hint=first.hint,
@@ -250,5 +250,5 @@ def _owner(definition: Definition) -> str | None:
     return definition.owner.slug if isinstance(definition.owner, BotOwner) else None
 
 
-def _taken(name: str) -> Conflict:
+def _name_taken(name: str) -> Conflict:
     return Conflict(f"A workflow named {name} already exists.", hint="Update it, or choose another name.")

@@ -29,7 +29,7 @@ triggers:
   - type: cron
     schedule: weekdays at 8:00
     timezone: Europe/Berlin
-    catch_up: once  # after a night without power: one digest, not three
+    catch_up: once  # after an outage: one digest, not three
 
 steps:
   - id: fetch
@@ -69,7 +69,7 @@ outputs:
 """
 
 _APPROVAL = """\
-# A bot writes a draft; a person approves it or has it rewritten.
+# A bot writes a draft; a person approves it or asks for a rewrite.
 name: publish-with-approval
 description: Nothing is published before a person has approved it
 
@@ -94,7 +94,7 @@ steps:
     config:
       prompt: |
         {{ steps.draft.output.response }}
-      timeout_secs: 172800  # two days; no answer is no refusal, the run fails
+      timeout_secs: 172800  # two days; without an answer, the run fails
       rejected_steps: [revise]
 
   # Skipped when the review says no.
@@ -193,7 +193,7 @@ description: Checks each URL of a list and reports those that do not respond
 inputs:
   addresses:
     type: array
-    description: Addresses of the web
+    description: The URLs to check
     default: ['https://example.com', 'https://example.org']
 
 steps:
@@ -205,11 +205,11 @@ steps:
       parallel: 3
       body_steps: [visit, judge]
 
-  # The body: its steps know `loop.item` and `loop.index`, and each other's results of this iteration.
+  # The loop body: its steps can use `loop.item`, `loop.index` and the results of this iteration.
   - id: visit
     type: http
     timeout_secs: 20
-    on_error: continue  # one that does not answer must not stop the others
+    on_error: continue  # one failing URL must not stop the others
     config:
       url: '{{ loop.item }}'
 
@@ -261,7 +261,7 @@ steps:
       delay_secs: 10
       max_delay_secs: 300
     on_error:
-      goto: explain  # instead of what depends on it
+      goto: explain  # runs instead of the dependent steps
     config:
       url: https://example.com/export.json
       expect_status: [200]
@@ -313,7 +313,7 @@ inputs:
     required: true
 
 steps:
-  # Nothing waits here: both begin at once.
+  # No dependencies: both start immediately.
   - id: research
     type: agent
     config:
@@ -331,7 +331,7 @@ steps:
     type: message
     depends_on: [research, numbers]
     timeout_secs: 600
-    on_error: continue  # without an answer, go on
+    on_error: continue  # if there is no answer, continue without it
     config:
       to: critic
       message_type: review_request
@@ -363,37 +363,37 @@ TEMPLATES: tuple[WorkflowTemplate, ...] = (
     WorkflowTemplate(
         id="daily-digest",
         title="Daily digest",
-        description="On a schedule: fetch, pick, and let a bot sum it up.",
+        description="On a schedule: fetch stories and have a bot summarize them.",
         source=_DAILY_DIGEST,
     ),
     WorkflowTemplate(
         id="publish-with-approval",
         title="Approval before publishing",
-        description="A bot writes, a person decides, then it is published or written again.",
+        description="A bot writes a draft; once a person approves it, it is published.",
         source=_APPROVAL,
     ),
     WorkflowTemplate(
         id="triage-requests",
         title="Webhook, bot, HTTP",
-        description="Requests arrive by webhook, a bot sorts them, urgent ones are passed on.",
+        description="Requests arrive by webhook, a bot triages them, urgent ones are forwarded.",
         source=_WEBHOOK,
     ),
     WorkflowTemplate(
         id="check-addresses",
         title="For each",
-        description="Go through a list, several at a time, and put the results together.",
+        description="Process a list, several items at a time, and combine the results.",
         source=_FOR_EACH,
     ),
     WorkflowTemplate(
         id="nightly-import",
-        title="Errors and their handling",
-        description="Try again, go elsewhere when it stays wrong, and report in any case.",
+        title="Error handling",
+        description="Retry failed steps, handle permanent errors, and always report the result.",
         source=_ERRORS,
     ),
     WorkflowTemplate(
         id="second-opinion",
         title="Several bots",
-        description="Bots work side by side, ask each other, and one has the last word.",
+        description="Bots work in parallel, one reviews, and one writes the conclusion.",
         source=_BOTS,
     ),
 )

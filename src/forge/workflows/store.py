@@ -96,11 +96,11 @@ async def find_all(tx: Tx, account_id: str, owner: str | None) -> list[WorkflowR
     return [WorkflowRow(**row) for row in (await tx.execute(query.order_by(workflows.c.name))).mappings()]
 
 
-async def names_taken(tx: Tx, account_id: str, name: str, *, but: str) -> bool:
+async def is_name_taken(tx: Tx, account_id: str, name: str, *, except_id: str) -> bool:
     query = sa.select(workflows.c.id).where(
         workflows.c.account_id == account_id,
         workflows.c.name == name,
-        workflows.c.id != but,
+        workflows.c.id != except_id,
         workflows.c.deleted_at.is_(None),
     )
     return (await tx.execute(query)).first() is not None
@@ -241,7 +241,7 @@ def _run(row: sa.RowMapping) -> RunRow:
     return RunRow(trigger=TriggerType(values.pop("trigger")), **values)
 
 
-REMEMBERED = 200
+MAX_CACHED = 200
 
 
 class DefinitionCache:
@@ -257,6 +257,6 @@ class DefinitionCache:
         if version is None:
             raise NotFound(f"Version {number} of this workflow no longer exists.")
         self._known[workflow_id, number] = definition = version.parsed
-        if len(self._known) > REMEMBERED:
+        if len(self._known) > MAX_CACHED:
             self._known.popitem(last=False)
         return definition

@@ -1,6 +1,6 @@
 """Check which directories may be adopted as a workspace.
 
-Agents may read and change everything in a workspace, so directories of the system, of other programs and of
+Agents can read and change everything in a workspace, so directories of the system, of other programs and of
 Forge itself are refused.
 """
 
@@ -17,13 +17,13 @@ _SYSTEM = (
     *("/var/cache", "/var/lib", "/var/log", "/var/mail", "/var/run", "/var/spool"),
     *("/System", "/Library", "/Applications", "/private/etc"),
 )
-"""Refused with everything below them."""
+"""Refused, with everything below them."""
 
 _SHARED = (
     *("/", "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var", "/var/tmp"),  # noqa: S108
     *("/Users", "/Volumes", "/private", "/private/tmp", "/private/var"),
 )
-"""Only refused themselves: their subdirectories may be projects."""
+"""Refused themselves; their subdirectories may be projects."""
 
 
 def check_adoptable(path: Path, data_dir: Path) -> Path:
@@ -33,7 +33,9 @@ def check_adoptable(path: Path, data_dir: Path) -> Path:
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
-        raise Invalid(f"There is no directory {str(path)[:200]!r} on the server.", field="path") from None
+        raise Invalid(
+            f"The directory {str(path)[:200]!r} does not exist on the server.", field="path"
+        ) from None
     if not str(real).isprintable():
         raise Invalid("The directory name has unprintable characters: rename it first.", field="path")
     if not real.is_dir() or not os.access(real, os.R_OK | os.W_OK | os.X_OK):
@@ -60,7 +62,7 @@ def _reasons(real: Path, data_dir: Path) -> Iterator[str]:
 
 
 def _homes() -> Iterator[Path]:
-    """Home directories by the user database and by the environment."""
+    """Yield home directories from the user database and the environment."""
     with suppress(KeyError):
         yield Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()
     with suppress(RuntimeError):

@@ -5,9 +5,9 @@ from forge.terminal.lookup import choose, is_id
 from forge.workspace.models import WorkspaceInfo
 
 
-def find_workspace(client: Client, given: str) -> str:
+def find_workspace(client: Client, query: str) -> str:
     """Return the id of a workspace from its name or the beginning of its id."""
-    if is_id(given):
-        return given
+    if is_id(query):
+        return query
     found = client.get("/workspaces", list[WorkspaceInfo])
-    return choose(given, "workspace", found, lambda one: one.id, name_of=lambda one: one.name).id
+    return choose(query, "workspace", found, lambda one: one.id, name_of=lambda one: one.name).id

@@ -19,8 +19,7 @@ WorkspaceName = Annotated[
 
 
 class WorkspaceInfo(BaseModel):
-    """A directory Forge may work in. An adopted directory existed before and is kept when the workspace is
-    removed."""
+    """A directory Forge may work in. An adopted directory existed before and is kept when the workspace is removed."""
 
     id: str
     name: str
@@ -60,8 +59,7 @@ class FoundLine(BaseModel):
 
 
 class FoundLines(BaseModel):
-    """Matches of a search; `literal` means the pattern was not a valid expression and was searched as
-    text."""
+    """Matches of a search; `literal` means that the pattern was not a valid expression and was searched for as text."""
 
     matches: list[FoundLine]
     truncated: bool

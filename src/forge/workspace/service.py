@@ -66,7 +66,7 @@ class Workspaces:
         async with self._store.read() as tx:
             row = await store.find(tx, account_id, workspace_id)
         if row is None:
-            raise NotFound("There is no such workspace.", hint="List them: forge workspaces list")
+            raise NotFound("Workspace not found.", hint="List them: forge workspaces list")
         return self._info(row)
 
     async def list(self, account_id: str) -> list[WorkspaceInfo]:

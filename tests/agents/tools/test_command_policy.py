@@ -44,7 +44,7 @@ def refused(command: str) -> str:
         ("pytest t.py::test[1-2] HEAD~1 a#b x=y", ["pytest", "t.py::test[1-2]", "HEAD~1", "a#b", "x=y"]),
     ],
 )
-def test_line_is_split_like_in_a_shell(line: str, words: list[str]):
+def test_line_is_split_like_a_shell(line: str, words: list[str]):
     assert split(line) == words == shlex.split(line)
 
 
@@ -158,7 +158,7 @@ def test_test_commands_have_their_runner():
             allow_tests(command, ROOT)
 
 
-def test_own_options_are_placed_for_the_runner():
+def test_report_options_are_placed_for_the_runner():
     ours = ("--report=x",)
     assert allow_tests("python -m pytest -q", ROOT).with_options(ours).argv == (
         *("python3", "-m", "pytest", "--report=x", "-q"),
@@ -219,7 +219,7 @@ def test_only_installs_reach_the_registry():
         ),
     ],
 )
-def test_a_project_is_installed_without_the_registry(words: str):
+def test_project_install_has_no_registry_access(words: str):
     found = allow_command(f"pip install {words}", ROOT)
     assert (found.network, found.builds_a_project) == (Network.NONE, True)
     assert found.argv[:7] == ("python3", "-I", "-m", "pip", "install", "--no-index", "--no-build-isolation")
@@ -228,7 +228,7 @@ def test_a_project_is_installed_without_the_registry(words: str):
 @pytest.mark.parametrize(
     "words", ["-r ./a.txt", "-r a/b.txt -c ./c", "x --progress-bar off", "x==1.0", "a.b"]
 )
-def test_packages_are_not_projects(words: str):
+def test_package_install_has_registry_access(words: str):
     assert allow_command(f"pip install {words}", ROOT).network is Network.REGISTRY
 
 
@@ -293,7 +293,7 @@ def test_packages_are_not_projects(words: str):
         *("cat file:/etc/passwd", "cat a:/etc/passwd", "ls --x=/projects/one/a:/etc", "ls /projects/one/../two", "ls /projects/oneself"),
     ],
 )  # fmt: skip
-def test_everything_else_is_refused(command: str):
+def test_disallowed_commands_are_refused(command: str):
     refused(command)
 
 
@@ -302,7 +302,7 @@ def test_refusal_lists_allowed_commands():
         allow_tests("curl https://example.com", ROOT)
     assert error.value.message == "'curl https://example.com' is not allowed."
     assert error.value.hint == (
-        "run_tests takes: pytest, vitest, jest, python -m pytest|unittest, npm test, npm run test|test:*, "
+        "run_tests accepts: pytest, vitest, jest, python -m pytest|unittest, npm test, npm run test|test:*, "
         "npx vitest|jest, node --test, cargo test, go test, make test."
     )
     assert refused("pip install --index-url=x y") == "'--index-url' is not allowed with pip install."

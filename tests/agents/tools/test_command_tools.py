@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.agents.tools.conftest import SECRET, Use
-from tests.support.python_project import give_pytest, make_environment
+from tests.support.python_project import install_pytest, make_environment
 from tests.support.timeouts import PATIENCE_S
 
 from forge.agents.commands.reports import report_folder
@@ -28,12 +28,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(root: Path, environment: Path) -> Path:
-    give_pytest(environment, root)
+    install_pytest(environment, root)
     (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
     return root
 
 
-async def test_code_is_written_tested_fixed_and_tested_again(use: Use, project: Path):
+async def test_write_test_fix_cycle(use: Use, project: Path):
     await use("write_file", path="calc/add.py", content="def add(a, b):\n    return a - b\n")
     test = "from calc.add import add\n\n\ndef test_add():\n    assert add(2, 2) == 4\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n"
     await use("write_file", path="tests/test_add.py", content=test)
@@ -58,7 +58,7 @@ async def test_code_is_written_tested_fixed_and_tested_again(use: Use, project: 
     assert not passing.is_error and passing.summary == "2 passed, 0 failed, 0 skipped"
     assert (passing.detail.passed, passing.detail.failed, passing.detail.exit_code) == (2, 0, 0)
     listing = await use("list_directory")
-    assert listing.text == "calc/\npyproject.toml\ntests/\n[left out: .pytest_cache/, .venv/]"
+    assert listing.text == "calc/\npyproject.toml\ntests/\n[omitted: .pytest_cache/, .venv/]"
 
 
 async def test_report_cannot_turn_failure_into_pass(use: Use, project: Path, outside: Path):
@@ -83,7 +83,7 @@ async def test_report_cannot_turn_failure_into_pass(use: Use, project: Path, out
     assert linked.is_error and linked.detail.passed is None and SECRET not in linked.text
 
 
-async def test_tests_without_a_report_have_no_counts(use: Use, root: Path):
+async def test_run_without_report_has_no_counts(use: Use, root: Path):
     (root / "test_it.py").write_text(
         "import unittest\n\nclass T(unittest.TestCase):\n    def test(self): print('9 passed')\n"
     )
@@ -93,7 +93,7 @@ async def test_tests_without_a_report_have_no_counts(use: Use, root: Path):
 
 
 @needs_node
-async def test_node_reports_its_tests(use: Use, root: Path):
+async def test_node_test_counts_are_reported(use: Use, root: Path):
     (root / "a.test.js").write_text(
         "const test = require('node:test');\nconst assert = require('node:assert');\n"
         "test('good', () => {});\ntest('bad', () => assert.equal(1, 2));\ntest('later', { skip: true }, () => {});\n"
@@ -104,7 +104,7 @@ async def test_node_reports_its_tests(use: Use, root: Path):
 
 
 @needs_node
-async def test_npm_runs_the_test_script_of_the_project(use: Use, root: Path):
+async def test_npm_test_script_with_known_runner_is_counted(use: Use, root: Path):
     """With a runner that is recognised in the script, and takes the place of vitest here."""
     report = {"numPassedTests": 4, "numFailedTests": 0, "numPendingTests": 1}
     runner = root / "node_modules" / ".bin" / "vitest"
@@ -136,16 +136,13 @@ async def test_long_output_keeps_beginning_and_end(use: Use, root: Path):
     )
     outcome = await use("run_tests", command="python -m unittest")
     assert outcome.detail.truncated and len(outcome.text) < 61_000
-    assert all(part in outcome.text for part in ("first", "last", "FIRST", "OK", "bytes left out"))
+    assert all(part in outcome.text for part in ("first", "last", "FIRST", "OK", "bytes omitted"))
 
 
-async def test_missing_program_comes_with_advice(use: Use, root: Path):
+async def test_missing_program_error_has_hint(use: Use, root: Path):
     outcome = await use("run_tests", command="npx jest")
     assert outcome.is_error and outcome.detail.end == "not_started"
-    assert (
-        "jest is not installed here. Install it: run_command with npm install --save-dev jest."
-        in outcome.text
-    )
+    assert "jest is not installed. Install it: run_command with npm install --save-dev jest." in outcome.text
 
 
 async def test_unstartable_program_is_not_reported_as_missing(use: Use, root: Path):
@@ -184,7 +181,7 @@ async def test_missing_repository_is_explained(use: Use, root: Path, verb: str):
     (root / ".git").mkdir()
     outcome = await use("run_command", command=f"git {verb}")
     assert outcome.is_error and outcome.text.split("\n")[1].startswith(
-        "This workspace has no git repository of its own, so git has nothing to show. The history that Forge"
+        "This workspace contains no git repository, so git has nothing to show. Commands cannot access the history that Forge"
     )
 
 
@@ -197,7 +194,7 @@ def commit(root: Path) -> None:
 async def test_refused_commands_and_invalid_input_are_explained(use: Use, root: Path):
     refused = await use("run_command", command="rm -rf .")
     assert refused.is_error and refused.text.startswith(
-        "Error: 'rm -rf .' is not allowed. run_command takes: "
+        "Error: 'rm -rf .' is not allowed. run_command accepts: "
     )
     for arguments in (
         {},
@@ -210,7 +207,7 @@ async def test_refused_commands_and_invalid_input_are_explained(use: Use, root: 
     assert (await use("run_tests", command="ls")).is_error
 
 
-async def test_cancelled_command_leaves_nothing_behind(
+async def test_cancelled_command_removes_report_folder(
     use: Use, project: Path, monkeypatch: pytest.MonkeyPatch
 ):
     folders: list[Path] = []
@@ -271,7 +268,7 @@ class Spied:
         ("large.py", "#" * 2_000_001, "Error: 'large.py' is too large to be checked (2,000,001 bytes)."),
     ],
 )
-async def test_a_file_is_checked_without_executing_it(
+async def test_syntax_is_checked_without_executing_file(
     use: Use, root: Path, path: str, content: str, said: str | None
 ):
     (root / path).write_text(content)
@@ -296,7 +293,7 @@ async def test_javascript_is_checked_by_node(use: Use, root: Path):
     ("version", "newer"),
     [("5.5.4", []), ("5.9.2", ["--noCheck"]), ("7.0.2", ["--noCheck", "--ignoreConfig"])],
 )
-async def test_typescript_is_checked_by_the_compiler_of_the_project(
+async def test_typescript_is_checked_by_project_compiler(
     use: Use, root: Path, version: str, newer: list[str]
 ):
     compiler = root / "node_modules" / "typescript"

@@ -100,7 +100,7 @@ def is_npm_install(allowed: Allowed) -> bool:
     return allowed.argv[0] == "npm" and allowed.argv[1] in ("install", "i", "ci", "add")
 
 
-def test_no_command_is_turned_into_another(root: Path):
+def test_accepted_commands_are_safe(root: Path):
     passed: set[tuple[str, ...]] = set()
     for command in attempts():
         if found := accepted(command, root):
@@ -156,7 +156,7 @@ def arguments(name: str, path: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     "name", ["read_file", "list_directory", "search_code", "write_file", "edit_file", "check_syntax"]
 )
-async def test_no_path_escapes_the_workspace(use: Use, root: Path, outside: Path, name: str):
+async def test_hostile_paths_do_not_escape_workspace(use: Use, root: Path, outside: Path, name: str):
     prepare(root)
     (root / "link").symlink_to(outside)
     (root / "loop").symlink_to("loop")
@@ -170,7 +170,7 @@ async def test_no_path_escapes_the_workspace(use: Use, root: Path, outside: Path
     assert after == before
 
 
-async def test_hostile_commands_as_paths_patterns_and_texts(use: Use, root: Path, outside: Path):
+async def test_hostile_strings_as_paths_patterns_and_texts_are_harmless(use: Use, root: Path, outside: Path):
     prepare(root)
     before = seen(outside)
     for command in hostile_commands(600):

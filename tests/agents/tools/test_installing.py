@@ -28,7 +28,7 @@ async def test_first_install_creates_environment_for_tests(use: Use, root: Path)
 
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
-async def test_node_packages_are_installed_beside_the_project(use: Use, root: Path):
+async def test_node_packages_are_installed_into_project(use: Use, root: Path):
     npm = upstreams().npm
     need(f"{npm.url}/left-pad" if npm else None)
     (root / "package.json").write_text('{"name": "x", "version": "1.0.0"}')
@@ -62,7 +62,9 @@ async def test_install_executes_no_project_code(use: Use, root: Path):
 async def test_failed_environment_creation_is_reported(use: Use, root: Path):
     (root / ".venv").write_text("in the way")
     outcome = await use("run_command", command="pip install six")
-    assert outcome.is_error and "Python environment (.venv) cannot be made: exited. Error: " in outcome.text
+    assert (
+        outcome.is_error and "Python environment (.venv) cannot be created: exited. Error: " in outcome.text
+    )
 
 
 SETUP = """
@@ -75,13 +77,13 @@ except OSError:
 """
 
 
-async def test_a_project_is_built_without_the_registry(use: Use, root: Path):
+async def test_project_build_has_no_registry_access(use: Use, root: Path):
     need(f"{upstreams().pip[0].url}/wheel/" if upstreams().pip else None)
     (root / "mine.py").write_text("value = 1\n")
     (root / "pip.py").write_text("raise SystemExit('taken for pip')\n")
     (root / "setup.py").write_text(SETUP.replace("REQUIRES", "['no-such-package-of-forge-tests']"))
     missing = await use("run_command", command="pip install .", timeout=200)
-    assert missing.is_error and "A project is installed without the registry" in missing.text
+    assert missing.is_error and "A project is installed without access to the registry" in missing.text
     (root / "setup.py").write_text(SETUP.replace("REQUIRES", "['six']"))
     first = await use("run_command", command="pip install setuptools wheel six", timeout=200)
     assert not first.is_error, first.text

@@ -76,7 +76,7 @@ async def test_overlong_line_is_cut(use: Use, root: Path):
     (root / "min.js").write_text("é" * 60_000)
     outcome = await use("read_file", path="min.js")
     assert len(outcome.text.encode()) < 51_000
-    assert "[cut: 70,000 bytes are not shown; line 1 is too long to be shown whole" in outcome.text
+    assert "[cut: 70,000 bytes are not shown; line 1 is too long to show" in outcome.text
 
 
 async def test_invalid_utf8_is_replaced_and_binary_is_refused(use: Use, root: Path):
@@ -109,7 +109,7 @@ async def test_failed_read_is_explained(use: Use, root: Path, outside: Path):
     ):
         outcome = await use("read_file", path=path)
         assert outcome.is_error and outcome.text.startswith("Error: ") and SECRET not in outcome.text
-    assert (await use("read_file")).text == "Error: The arguments do not fit: path: Field required"
+    assert (await use("read_file")).text == "Error: Invalid arguments: path: Field required"
     assert "Extra inputs are not permitted" in (await use("read_file", path="a", mode="rb")).text
 
 
@@ -120,7 +120,7 @@ async def test_listing_omits_generated_directories(use: Use, root: Path):
         (root / name).touch()
     (root / "link").symlink_to("b.py")
     assert await use("list_directory") == ToolOutcome(
-        text=".env\nREADME.md\nb.py\nlink (link)\nsrc/\n[left out: .venv/, __pycache__/, dist/, node_modules/]",
+        text=".env\nREADME.md\nb.py\nlink (link)\nsrc/\n[omitted: .venv/, __pycache__/, dist/, node_modules/]",
         summary="., 5 entries",
         detail=ToolDetail(path=".", matches=5, truncated=False),
     )
@@ -129,8 +129,8 @@ async def test_listing_omits_generated_directories(use: Use, root: Path):
 async def test_omitted_directory_is_listed_when_named(use: Use, root: Path):
     (root / "node_modules" / "left-pad").mkdir(parents=True)
     assert (await use("list_directory", path="node_modules")).text == "left-pad/"
-    assert (await use("list_directory", path="node_modules/left-pad")).text == "(nothing)"
-    assert (await use("list_directory")).text == "(nothing else)\n[left out: node_modules/]"
+    assert (await use("list_directory", path="node_modules/left-pad")).text == "(empty)"
+    assert (await use("list_directory")).text == "(nothing else)\n[omitted: node_modules/]"
 
 
 async def test_large_listing_is_truncated(use: Use, root: Path):
@@ -156,7 +156,7 @@ async def test_search_supports_expression_and_text(use: Use, root: Path):
     )
     literal = await use("search_code", pattern="stop(x", path="notes.md")
     assert literal.text == (
-        "notes.md:1: stop(x\n[not a valid regular expression, so it was looked for as text]"
+        "notes.md:1: stop(x\n[not a valid regular expression, so it was searched for as text]"
     )
     assert (await use("search_code", pattern="absent")).text == "[nothing found in 2 files]"
 
@@ -174,7 +174,7 @@ async def test_incomplete_search_is_reported(use: Use, root: Path):
     (root / "large.log").write_text("x" * (4 << 20) + "\nlast\n")
     outcome = await use("search_code", pattern="last", path="large.log")
     assert outcome.text == (
-        "[nothing found in 1 files]\n[not everything was searched: the file is too large, or it took too long]"
+        "[nothing found in 1 files]\n[the search is incomplete: the file is too large, or the search took too long]"
     )
 
 

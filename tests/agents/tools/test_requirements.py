@@ -78,7 +78,7 @@ def test_unreadable_requirements_file_is_refused(root: Path, outside: Path):
     (root / "utf16.txt").write_bytes("-e .".encode("utf-16"))
     assert refusal(root, "-r", "utf16.txt") == "'utf16.txt' is not UTF-8."
     (root / "utf7.txt").write_text("# coding: utf-7\nsix\n")
-    assert refusal(root, "-r", "utf7.txt") == "'utf7.txt' says that it is not UTF-8."
+    assert refusal(root, "-r", "utf7.txt") == "'utf7.txt' declares an encoding other than UTF-8."
     (root / "large.txt").write_text("#" * 1_000_001)
     assert refusal(root, "-r", "large.txt").startswith("'large.txt' is too large")
     (root / "deep" / "er").mkdir(parents=True)
@@ -88,7 +88,7 @@ def test_unreadable_requirements_file_is_refused(root: Path, outside: Path):
     assert refusal(root, "-r", "r.txt") == "'link/../evil.txt' leads through a link."
     for number in range(51):
         (root / f"{number}.txt").write_text(f"-r {number + 1}.txt\n")
-    assert refusal(root, "-r", "0.txt") == "These are more than 50 files of requirements."
+    assert refusal(root, "-r", "0.txt") == "There are more than 50 requirements files."
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ async def test_large_file_gets_no_line_hint(use: Use, root: Path):
 @pytest.mark.parametrize(
     ("old", "reason"),
     [
-        ("x = 1", "the edit: old_text occurs 2 times (lines 1, 3). Include more of the lines around it"),
+        ("x = 1", "the edit: old_text occurs 2 times (lines 1, 3). Include more of the surrounding lines"),
         ("z", "the edit: old_text does not occur in the file. Read the file again"),
         ("    y  =  2", "the edit: old_text does not occur in the file. Its first line is like line 2:"),
         ("aa", "the edit: old_text occurs 2 times (lines 4, 4)."),
@@ -125,12 +125,12 @@ async def test_edit_with_stale_base_hash_is_refused(use: Use, root: Path):
     (root / "a.txt").write_text("one, changed")
     refused = await use("edit_file", path="a.txt", edits=[edit("one", "two")], base_hash=seen)
     now = hash_bytes(b"one, changed")
-    assert refused.is_error and f"its base_hash is {now[:12]} now" in refused.text
+    assert refused.is_error and f"its base_hash is now {now[:12]}" in refused.text
     assert not (await use("edit_file", path="a.txt", edits=[edit("one", "two")], base_hash=now)).is_error
     assert (await use("edit_file", path="a.txt", edits=[edit("two", "x")], base_hash="zz")).is_error
 
 
-async def test_an_edit_that_breaks_the_syntax_is_undone(use: Use, root: Path):
+async def test_edit_that_breaks_syntax_is_rejected(use: Use, root: Path):
     for path, data, old, new in (
         ("a.py", b"x = (1)\n", ")", ""),
         ("a.json", b'{"a": 1}', "1", ""),
@@ -142,10 +142,10 @@ async def test_an_edit_that_breaks_the_syntax_is_undone(use: Use, root: Path):
         assert (root / path).read_bytes() == data
 
 
-async def test_a_broken_file_can_be_repaired_step_by_step(use: Use, root: Path):
+async def test_broken_file_can_be_repaired_in_steps(use: Use, root: Path):
     (root / "a.py").write_text("x = (\ny = )\n")
     first = await use("edit_file", path="a.py", edits=[edit("x = (", "x = 1")])
-    assert not first.is_error and "still cannot: line 2" in first.text
+    assert not first.is_error and "still cannot be: line 2" in first.text
     second = await use("edit_file", path="a.py", edits=[edit("y = )", "y = 2")])
     assert second == told("a.py", "1 edit applied", b"x = 1\ny = 2\n")
 

@@ -27,7 +27,7 @@ from forge.audits.facts.code import read_code
         (".go", "// asyncpg", "// asyncpg"),
     ],
 )
-def test_only_code_is_left(suffix: str, code: str, expected: str) -> None:
+def test_comments_and_texts_are_blanked(suffix: str, code: str, expected: str) -> None:
     assert read_code(suffix, code.encode()).text.decode() == expected
 
 
@@ -60,13 +60,13 @@ def test_only_code_is_left(suffix: str, code: str, expected: str) -> None:
         (".js", "console.log('select one from two')", []),
     ],
 )
-def test_sql_is_code_and_prose_is_not(suffix: str, code: str, expected: list[str]) -> None:
+def test_sql_in_texts_is_kept_and_prose_is_blanked(suffix: str, code: str, expected: list[str]) -> None:
     data = code.encode()
     assert [data[start:end].decode() for start, end in read_code(suffix, data).sql] == expected
     kept = read_code(suffix, data).text
     assert all(kept[start:end] == data[start:end] for start, end in read_code(suffix, data).sql)
 
 
-def test_other_encodings_keep_their_places() -> None:
+def test_other_encodings_keep_byte_positions() -> None:
     data = b"# coding: latin-1\nx = '\xe9\xe8'; import a # \xe9\r\ny\0z\rw"
     assert read_code(".py", data).text == b"                 \nx = '  '; import a    \r\ny\0z\rw"

@@ -98,21 +98,21 @@ def hold(suffix: str, data: bytes) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(data=st.binary(max_size=300))
 @settings(max_examples=60, deadline=None)
-def test_any_bytes_give_facts(suffix: str, data: bytes) -> None:
+def test_arbitrary_bytes_are_analyzed(suffix: str, data: bytes) -> None:
     hold(suffix, data)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(words=st.lists(WORDS, max_size=60))
 @settings(max_examples=120, deadline=None)
-def test_any_words_of_the_languages_have_facts(suffix: str, words: list[str]) -> None:
+def test_arbitrary_language_tokens_are_analyzed(suffix: str, words: list[str]) -> None:
     hold(suffix, "".join(words).encode())
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(start=st.integers(0, 4000), length=st.integers(0, 60), put_in=st.binary(max_size=20))
 @settings(max_examples=40, deadline=None)
-def test_damaged_code_has_facts(suffix: str, start: int, length: int, put_in: bytes) -> None:
+def test_damaged_code_is_analyzed(suffix: str, start: int, length: int, put_in: bytes) -> None:
     code = SAMPLES[suffix]
     start %= len(code)
     hold(suffix, code[:start] + put_in + code[start + length :])
@@ -175,7 +175,7 @@ const k = <T,>(l: T): l is T => sql`select ${l} from m` as unknown as T
     ],
     ids=lambda data: f"{data[:6]!r}x{len(data)}",
 )
-def test_hostile_files_end_in_time(suffix: str, data: bytes) -> None:
+def test_hostile_files_are_analyzed_in_time(suffix: str, data: bytes) -> None:
     began = time.thread_time()
     hold(suffix, data)
     assert time.thread_time() - began < LONGEST_S

@@ -45,7 +45,7 @@ def imports(code: str | bytes) -> list[Import]:
         ("\x0cimport a\n\tx = 1", [Import("a", 1)]),
     ],
 )
-def test_every_form_of_an_import_is_found_and_nothing_else(code: str, expected: list[Import]) -> None:
+def test_only_import_statements_are_found(code: str, expected: list[Import]) -> None:
     assert imports(code) == expected
 
 
@@ -66,7 +66,7 @@ def test_type_checking_import_is_distinguished_from_else_branch(condition: str) 
     assert imports(code) == [Import("a", 2, is_type_only=True), Import("b", 4)]
 
 
-def test_type_checking_may_have_another_name_or_be_denied() -> None:
+def test_type_checking_alias_and_negation_are_recognized() -> None:
     code = "from typing import TYPE_CHECKING as TC\nif TC:\n    import a\nif not TC:\n    import b\nelse:\n    import c\n"
     assert imports(code)[1:] == [
         Import("a", 3, is_type_only=True),
@@ -75,7 +75,7 @@ def test_type_checking_may_have_another_name_or_be_denied() -> None:
     ]
 
 
-def test_an_elif_for_the_type_checker_counts() -> None:
+def test_type_checking_in_elif_is_recognized() -> None:
     code = "if x:\n    import a\nelif TYPE_CHECKING:\n    import b\nelse:\n    import c\n"
     assert imports(code) == [Import("a", 2), Import("b", 4, is_type_only=True), Import("c", 6)]
 
@@ -93,7 +93,7 @@ def test_an_elif_for_the_type_checker_counts() -> None:
         "except builtins.ImportError:",
     ],
 )
-def test_an_import_whose_failure_is_caught_is_optional_and_so_is_its_replacement(clause: str) -> None:
+def test_import_with_caught_import_error_and_its_fallback_are_optional(clause: str) -> None:
     code = f"try:\n    import a\n{clause}\n    import b\nelse:\n    import c\nfinally:\n    import d\n"
     assert imports(code) == [
         Import("a", 2, is_optional=True),
@@ -103,14 +103,14 @@ def test_an_import_whose_failure_is_caught_is_optional_and_so_is_its_replacement
     ]
 
 
-def test_another_exception_makes_no_import_optional() -> None:
+def test_other_exception_does_not_make_import_optional() -> None:
     assert imports("try:\n    import a\nexcept ValueError:\n    import b\n") == [
         Import("a", 2),
         Import("b", 4),
     ]
 
 
-def test_suppress_makes_an_import_optional() -> None:
+def test_suppress_makes_import_optional() -> None:
     code = "with contextlib.suppress(ImportError):\n    import a\nwith suppress(OSError):\n    import b\n"
     assert imports(code) == [Import("a", 2, is_optional=True), Import("b", 4)]
 
@@ -131,17 +131,17 @@ def optional(code: str) -> dict[str, bool]:
         ("importlib.import_module(name)", True),
     ],
 )
-def test_an_else_depends_on_what_was_tried_only_if_that_can_be_missing(tried: str, is_optional: bool) -> None:
+def test_else_import_is_optional_only_if_tried_import_can_fail(tried: str, is_optional: bool) -> None:
     code = f"try:\n    {tried}\nexcept ImportError:\n    pass\nelse:\n    import c\n"
     assert optional(code)["c"] is is_optional
 
 
-def test_a_way_out_through_the_same_package_makes_that_package_needed() -> None:
+def test_fallback_to_same_package_makes_package_required() -> None:
     code = "try:\n    import a.x, b\nexcept ImportError:\n    from a.y import z\n    import c\n"
     assert optional(code) == {"a.x": False, "b": True, "a.y": False, "c": True}
 
 
-def test_a_way_out_that_is_tried_itself_makes_nothing_needed() -> None:
+def test_nested_fallback_keeps_imports_optional() -> None:
     inner = "    try:\n        import a.y\n    except ImportError:\n        pass\n"
     assert optional(f"try:\n    import a.x\nexcept ImportError:\n{inner}") == {"a.x": True, "a.y": True}
     inner = "    try:\n        import a.x\n    except ImportError:\n        import a.y\n"
@@ -176,7 +176,7 @@ def test_handler_that_ends_program_makes_nothing_optional(handling: str, is_opti
     assert optional(in_function) == {"a": True}
 
 
-def test_the_first_handler_that_takes_it_decides() -> None:
+def test_first_matching_handler_decides() -> None:
     code = "try:\n    import a\nexcept ValueError:\n    raise\nexcept ImportError:\n    a = None\nexcept Exception:\n    raise\n"
     assert optional(code) == {"a": True}
     assert optional("try:\n    import a\nexcept ImportError:\n    raise\nexcept Exception:\n    pass\n") == {
@@ -202,7 +202,7 @@ def test_the_first_handler_that_takes_it_decides() -> None:
         "find_spec('a') or find_spec('q')",
     ],
 )
-def test_what_was_looked_for_is_optional_and_nothing_else(condition: str) -> None:
+def test_only_import_guarded_by_find_spec_is_optional(condition: str) -> None:
     before = (
         "HAS: bool = importlib.util.find_spec('a') is not None\nMISSING = find_spec('a') is None\n"
         "def has_a():\n    return find_spec('a') is not None\n"
@@ -228,16 +228,16 @@ def test_what_was_looked_for_is_optional_and_nothing_else(condition: str) -> Non
         "find_spec('a') is not None is not None",
     ],
 )
-def test_a_question_about_something_else_protects_nothing(condition: str) -> None:
+def test_unrelated_condition_does_not_make_import_optional(condition: str) -> None:
     assert optional(f"HAS = find_spec('a')\nif {condition}:\n    import a\n") == {"a": False}
 
 
-def test_what_is_not_missing_is_there() -> None:
+def test_else_branch_of_missing_check_makes_import_optional() -> None:
     code = "if find_spec('a') is None:\n    a = None\nelse:\n    import a\n"
     assert optional(code) == {"a": True}
 
 
-def test_a_great_many_imports_in_one_try_take_no_great_time() -> None:
+def test_many_imports_in_one_try_are_analyzed() -> None:
     body = "".join(f"    import a{n}\n" for n in range(4_000))
     clauses = "".join(f"except E{n}:\n    pass\n" for n in range(4_000))
     found = imports(f"try:\n{body}{clauses}except ImportError:\n    pass\n")
@@ -245,7 +245,7 @@ def test_a_great_many_imports_in_one_try_take_no_great_time() -> None:
     assert all(i.is_optional for i in found)
 
 
-def test_a_function_defined_in_a_try_is_not_protected_by_it() -> None:
+def test_function_defined_in_try_is_not_protected() -> None:
     code = "try:\n    def f():\n        import a\nexcept ImportError:\n    pass\n"
     assert imports(code) == [Import("a", 3, is_lazy=True)]
 
@@ -284,7 +284,7 @@ importlib.import_module("not a module")
     assert [i for i in imports(code) if i.is_dynamic] == []
 
 
-def test_bound_names_say_where_they_come_from() -> None:
+def test_bound_names_have_their_origin() -> None:
     code = "import a.b\nimport c.d as e\nfrom .x import y as z, w\nfrom . import v\nfrom q import *\n"
     assert FACTS(".py", code.encode()).bound == (
         ("a", "a", ""),
@@ -330,12 +330,12 @@ def test_old_and_new_syntax_is_not_broken(code: str) -> None:
         ),
     ],
 )
-def test_a_broken_file_says_where_and_keeps_its_imports(code: bytes, line: int, modules: list[str]) -> None:
+def test_broken_file_reports_line_and_keeps_imports(code: bytes, line: int, modules: list[str]) -> None:
     facts = FACTS(".py", code)
     assert (facts.broken_line, [i.module for i in facts.imports]) == (line, modules)
 
 
-def test_another_encoding_is_read_as_declared() -> None:
+def test_declared_encoding_is_used() -> None:
     code = "# coding: shift_jis\nx = 'ソ'\nimport a\n".encode("shift_jis")
     assert imports(code) == [Import("a", 3)]
 
@@ -343,7 +343,7 @@ def test_another_encoding_is_read_as_declared() -> None:
 @pytest.mark.parametrize(
     "text", ["\uff02", "\uff07\uff07\uff07", "\uff3c", "日本\uff02語", "\uff03", "\u2024"]
 )
-def test_a_character_in_a_text_stays_what_it_is(text: str) -> None:
+def test_full_width_characters_in_text_are_not_syntax(text: str) -> None:
     code = f'a = "{text}"\nimport requests\nb = "{text}"\n'
     assert FACTS(".py", code.encode()) == FileFacts(
         imports=(Import("requests", 2),), bound=(("requests", "requests", ""),)
@@ -354,11 +354,11 @@ def test_a_character_in_a_text_stays_what_it_is(text: str) -> None:
     ("code", "module"),
     [("import \uff41\U0001d41b", "ab"), ("import cafe\u0301", "café")],
 )
-def test_names_are_read_in_their_normal_form(code: str, module: str) -> None:
+def test_names_are_normalized(code: str, module: str) -> None:
     assert FACTS(".py", code.encode()).imports == (Import(module, 1),)
 
 
-def test_the_standard_library_imports_what_the_interpreter_says() -> None:
+def test_standard_library_imports_match_ast() -> None:
     folder = Path(sysconfig.get_path("stdlib"))
     files = sorted(
         p for p in folder.rglob("*.py") if "site-packages" not in p.parts and p.stat().st_size < 40_000
@@ -391,7 +391,7 @@ def _by_interpreter(data: bytes) -> list[tuple[int, int, str, tuple[str, ...]]] 
 
 
 @pytest.mark.parametrize("cookie", ["utf-7", "unicode_escape", "rot13", "utf_16"])
-def test_a_declared_encoding_in_which_code_can_hide_makes_a_file_unreadable(cookie: str) -> None:
+def test_encoding_that_can_hide_code_is_reported_as_broken(cookie: str) -> None:
     assert FACTS(".py", f"# x\n# coding: {cookie}\nimport a\n".encode()).broken_line == 2
 
 
@@ -399,7 +399,7 @@ def test_a_declared_encoding_in_which_code_can_hide_makes_a_file_unreadable(cook
     "first",
     ["\r# coding: utf-7", "\f# coding: utf-7", f"#{' ' * 300}coding: utf-7", "\ufeff\r\n# coding: utf-7"],
 )
-def test_no_way_of_writing_hides_such_a_declaration(first: str) -> None:
+def test_disguised_encoding_declaration_is_detected(first: str) -> None:
     assert FACTS(".py", f"{first}\nimport a\n".encode()).broken_line is not None
 
 
@@ -422,14 +422,14 @@ def test_no_way_of_writing_hides_such_a_declaration(first: str) -> None:
         "macintosh",
     ],
 )
-def test_an_ordinary_declared_encoding_is_fine(cookie: str) -> None:
+def test_common_declared_encoding_is_accepted(cookie: str) -> None:
     code = f"# -*- coding: {cookie} -*-\nimport a\n".encode()
     compile(code, "a.py", "exec")
     assert FACTS(".py", code) == FileFacts(imports=(Import("a", 2),), bound=(("a", "a", ""),))
 
 
 @pytest.mark.parametrize("first", ["import gzip", "x = 1  # y", "(", "x\r", "#\r#"])
-def test_no_encoding_is_declared_below_code_or_two_lines(first: str) -> None:
+def test_encoding_comment_after_code_or_two_lines_is_ignored(first: str) -> None:
     end = ")" if first == "(" else ""
     assert FACTS(".py", f"{first}\n# Content-Encoding: gzip\n{end}\n".encode()).broken_line is None
 

@@ -22,7 +22,7 @@ def pairs(source: str) -> list[tuple[str, str]]:
     return [(route.method, route.path) for route in facts(source).routes]
 
 
-def test_what_a_file_says_is_kept_as_it_is_written():
+def test_routes_mounts_and_routers_are_extracted():
     assert facts(
         """
         from fastapi import APIRouter, FastAPI
@@ -41,7 +41,7 @@ def test_what_a_file_says_is_kept_as_it_is_written():
     )
 
 
-def test_a_flask_prefix_replaces_the_one_of_the_blueprint():
+def test_flask_registration_prefix_replaces_blueprint_prefix():
     found = facts(
         """
         from flask import Blueprint, Flask
@@ -54,7 +54,7 @@ def test_a_flask_prefix_replaces_the_one_of_the_blueprint():
     assert found.routers[1] == Router("bp", "/own", is_app=False, line=4)
 
 
-def test_paths_made_of_constants():
+def test_paths_built_from_constants_are_resolved():
     assert pairs(
         """
         from fastapi import FastAPI
@@ -85,7 +85,7 @@ def test_paths_made_of_constants():
     ]
 
 
-def test_methods_however_they_are_given():
+def test_methods_are_recognized_in_every_form():
     assert pairs(
         """
         from flask import Flask
@@ -113,7 +113,7 @@ def test_methods_however_they_are_given():
     ]
 
 
-def test_classes_that_extend_a_framework_and_names_that_say_so():
+def test_router_subclasses_and_router_named_classes_are_recognized():
     assert pairs(
         """
         from fastapi import APIRouter as R
@@ -130,7 +130,7 @@ def test_classes_that_extend_a_framework_and_names_that_say_so():
     ) == [("GET", "/1"), ("GET", "/2")]
 
 
-def test_resources_of_flask_restful():
+def test_flask_restful_resources_are_routes():
     found = facts(
         """
         from flask import Flask
@@ -163,18 +163,18 @@ def test_resources_of_flask_restful():
         "import requests as app\napp.get('/x')",
     ],
 )
-def test_look_alikes(source: str):
+def test_lookalikes_are_not_routes(source: str):
     assert facts(source).routes == ()
 
 
-def test_text_that_doubles_does_not_grow():
+def test_repeatedly_doubled_text_is_bounded():
     lines = ["from fastapi import FastAPI", "app = FastAPI()", "p0 = '/x' * 1"]
     lines += [f"p{n} = p{n - 1} + p{n - 1} + '/y'" for n in range(1, 200)]
     lines += ["@app.get(p199)", "def f(): ..."]
     assert [len(route.path) for route in facts("\n".join(lines)).routes] <= [2001]
 
 
-def test_names_of_themselves_end():
+def test_self_referencing_names_terminate():
     assert facts("app = app\nrouter = other\nother = router\n@router.get('/x')\ndef f(): ...").routes == ()
 
 
@@ -226,7 +226,7 @@ WORDS = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(WORDS, max_size=60).map(" ".join).map(str.encode) | st.binary(max_size=300))
-def test_any_bytes_are_some_facts(data: bytes):
+def test_arbitrary_bytes_give_route_facts(data: bytes):
     assert isinstance(facts(b"fastapi " + data), RouteFacts)
 
 
@@ -238,7 +238,7 @@ def test_any_bytes_are_some_facts(data: bytes):
     ],
     ids=["deeper than queries count", "loops"],
 )
-def test_hostile_files_end(hostile: str):
+def test_hostile_files_are_analyzed_in_time(hostile: str):
     began = time.process_time()
     assert facts(f"from fastapi import FastAPI\napp = FastAPI()\n{hostile}\n").routes == ()
     assert time.process_time() - began < 10

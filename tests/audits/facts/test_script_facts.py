@@ -37,9 +37,7 @@ def imports(suffix: str, code: str) -> list[Import]:
         ("\ufeffimport 'a'", [Import("a", 1)]),
     ],
 )
-def test_every_form_of_an_import_is_found_in_every_dialect(
-    suffix: str, code: str, expected: list[Import]
-) -> None:
+def test_import_forms_are_found_in_every_dialect(suffix: str, code: str, expected: list[Import]) -> None:
     assert imports(suffix, code) == expected
 
 
@@ -60,11 +58,11 @@ def test_every_form_of_an_import_is_found_in_every_dialect(
         ("@dec() class A { @p x = 1 }\nimport 'a'", [Import("a", 2)]),
     ],
 )
-def test_what_typescript_adds_is_understood(code: str, expected: list[Import]) -> None:
+def test_typescript_import_forms_are_found(code: str, expected: list[Import]) -> None:
     assert imports(".ts", code) == expected
 
 
-def test_valid_syntax_that_the_grammar_does_not_know_is_not_broken() -> None:
+def test_valid_syntax_unknown_to_grammar_is_not_broken() -> None:
     facts = FACTS(
         ".ts",
         b"export type * from 'a'\nexport type * as n from 'b'\ninterface C<in out T extends D, out U> {}\n",
@@ -73,7 +71,7 @@ def test_valid_syntax_that_the_grammar_does_not_know_is_not_broken() -> None:
     assert facts.broken_line is None
 
 
-def test_jsx_and_flow_in_a_plain_script_are_understood() -> None:
+def test_jsx_and_flow_in_plain_script_are_parsed() -> None:
     jsx = FACTS(".js", b"import a from 'a';\nexport const B = () => <a b='c'>import 'x'</a>;\n")
     flow = FACTS(
         ".js", b"// @flow\nimport type { A } from 'a';\nfunction f(x: A): string { return require('b') }\n"
@@ -83,7 +81,7 @@ def test_jsx_and_flow_in_a_plain_script_are_understood() -> None:
     assert flow.broken_line is None
 
 
-def test_bound_names_say_where_they_come_from() -> None:
+def test_bound_names_have_their_origin() -> None:
     code = b"""
 import d, { a, b as c } from 'x'
 import * as n from 'y'
@@ -103,10 +101,10 @@ import e = require('k')
     )
 
 
-def test_a_broken_script_says_where_and_keeps_its_imports() -> None:
+def test_broken_script_reports_line_and_keeps_imports() -> None:
     facts = FACTS(".ts", b"import 'a'\nfunction ( {\nimport b from 'b'\nconst c = require('c')\n")
     assert (facts.broken_line, [i.module for i in facts.imports]) == (2, ["a", "b", "c"])
 
 
-def test_utf_16_is_read_if_it_says_so() -> None:
+def test_utf_16_with_byte_order_mark_is_read() -> None:
     assert FACTS(".ts", "import 'a'\n".encode("utf-16")).imports == (Import("a", 1),)

@@ -24,7 +24,7 @@ def pairs(source: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS)
-def test_what_a_file_says_is_kept_as_it_is_written(grammar: Grammar):
+def test_routes_mounts_and_routers_are_extracted(grammar: Grammar):
     source = """
         import express from "express";
         import users, { admin } from "./users";
@@ -48,7 +48,7 @@ def test_what_a_file_says_is_kept_as_it_is_written(grammar: Grammar):
     )
 
 
-def test_paths_made_of_constants():
+def test_paths_built_from_constants_are_resolved():
     assert pairs(
         """
         const { Router } = require("express");
@@ -70,7 +70,7 @@ def test_paths_made_of_constants():
     ]
 
 
-def test_chains_of_verbs():
+def test_chained_methods_are_routes():
     assert pairs(
         """
         import { Router } from "express";
@@ -81,7 +81,7 @@ def test_chains_of_verbs():
     ) == [("ANY", "/x"), ("DELETE", "/z"), ("GET", "/x"), ("GET", "/y"), ("POST", "/x")]
 
 
-def test_koa_has_prefixes_of_its_own():
+def test_koa_router_prefix_is_used():
     found = facts(
         """
         import Koa from "koa";
@@ -109,17 +109,17 @@ def test_koa_has_prefixes_of_its_own():
         "const express = { Router() {} }; const r = express.Router(); r.get('/x', f);",
     ],
 )
-def test_look_alikes(source: str):
+def test_lookalikes_are_not_routes(source: str):
     assert facts(source).routes == ()
 
 
-def test_a_packed_bundle_declares_nothing():
+def test_minified_bundle_has_no_routes():
     line = "const e=require('express'),a=e();a.get('/x',f);"
     assert facts(line + "var y=1;" * 5000).routes == ()
     assert pairs(line) == [("GET", "/x")]
 
 
-def test_names_of_themselves_end():
+def test_self_referencing_names_terminate():
     source = "const a = b, b = a, p = `${q}${q}`, q = `${p}${p}`; a.get(p, f); a().b()()().get('/x', f);"
     assert facts(source).routes == ()
 
@@ -173,5 +173,5 @@ WORDS = st.sampled_from(
     st.lists(WORDS, max_size=60).map(" ".join).map(str.encode) | st.binary(max_size=300),
     st.sampled_from(GRAMMARS),
 )
-def test_any_bytes_are_some_facts(data: bytes, grammar: Grammar):
+def test_arbitrary_bytes_give_route_facts(data: bytes, grammar: Grammar):
     assert isinstance(facts(data, grammar), RouteFacts)

@@ -147,7 +147,7 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize("text", STATEMENTS)
-def test_a_statement_is_known_in_any_case(text: str) -> None:
+def test_statement_is_detected_in_any_case(text: str) -> None:
     assert (may_begin_sql(text.encode()), is_sql(text, is_asked=False)) == (True, True)
     assert is_sql(text.upper(), is_asked=False)
 
@@ -158,7 +158,7 @@ def test_sentence_is_not_sql(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["exec", "execute", "executemany", "fetch_all", "$queryRaw", "text"])
-def test_some_functions_take_statements(name: str) -> None:
+def test_functions_that_run_sql_are_recognized(name: str) -> None:
     assert runs_sql(name)
 
 
@@ -207,12 +207,12 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=40))
-def test_any_text_is_judged(words: list[str]) -> None:
+def test_arbitrary_words_are_classified(words: list[str]) -> None:
     assert has_statement_shape(" ".join(words)) in (True, False)
 
 
 @pytest.mark.parametrize(
     "text", ["select " + "(" * 30_000, "select /*" * 9_000, "select '" * 9_000, "(" * 50_000]
 )
-def test_hostile_texts_are_judged_quickly(text: str) -> None:
+def test_hostile_text_is_classified_quickly(text: str) -> None:
     assert not is_sql(text, is_asked=False)

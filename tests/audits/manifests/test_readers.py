@@ -53,11 +53,11 @@ def groups(manifest: Manifest) -> dict[str, str]:
         ("x" * 5000, None),
     ],
 )
-def test_a_requirement_names_its_distribution(text: str, name: str | None):
+def test_requirement_name_is_extracted(text: str, name: str | None):
     assert requirement_name(text) == name
 
 
-def test_a_requirement_file_is_read_as_pip_reads_it():
+def test_requirements_file_is_read_like_pip():
     text = (
         "\ufeff# comment\n-i https://index/simple\n--find-links ./wheels\nrequests==2.32 \\\n    --hash=sha256:abc \\\n"
         "    --hash=sha256:def  # note\n-r base.txt\n--requirement=more.in\n-c limits.txt\n-e ./libs/shop_core\n"
@@ -72,13 +72,13 @@ def test_a_requirement_file_is_read_as_pip_reads_it():
         ),
         includes=(Include("base.txt", None, 7), Include("more.in", None, 8)),
         problems=(
-            Problem("'foo#bar' is no requirement", 14, is_fatal=False),
-            Problem("'=====' is no requirement", 15, is_fatal=False),
+            Problem("'foo#bar' is not a requirement", 14, is_fatal=False),
+            Problem("'=====' is not a requirement", 15, is_fatal=False),
         ),
     )
 
 
-def test_a_pyproject_is_read_with_all_its_tools():
+def test_pyproject_is_read_with_tool_sections():
     text = """
 [build-system]
 requires = ["hatchling"]
@@ -134,7 +134,7 @@ optional-dependencies.dev = {file = ["dev.txt"]}
     assert [(one.path, one.group) for one in manifest.includes] == [("needs.txt", RUNTIME), ("dev.txt", DEV)]
 
 
-def test_a_pyproject_with_settings_of_tools_declares_nothing():
+def test_pyproject_with_only_tool_settings_is_not_declaring():
     assert (
         read(Format.PYPROJECT, '[build-system]\nrequires=["x"]\n[tool.ruff]\nline-length=99\n').is_declaring
         is False
@@ -142,7 +142,7 @@ def test_a_pyproject_with_settings_of_tools_declares_nothing():
     assert read(Format.PYPROJECT, '[project]\nname="x"\n').is_declaring is True
 
 
-def test_a_setup_py_is_read_and_not_run():
+def test_setup_py_is_read_without_executing_it():
     text = """
 import os
 from setuptools import setup
@@ -185,16 +185,16 @@ setup(
         "print 'python 2'\nsetup(install_requires=['requests'])",
     ],
 )
-def test_a_setup_py_can_say_it_in_many_ways(text: str):
+def test_setup_py_requirements_are_found_in_many_forms(text: str):
     assert groups(read(Format.SETUP_PY, text)) == {"requests": "runtime"}
 
 
-def test_a_setup_py_that_reads_files_includes_them():
+def test_files_read_by_setup_py_are_included():
     text = "here = 1\ndef load(name):\n    return open(name).read().split()\nsetup(install_requires=load('reqs/base.txt'))\n"
     assert read(Format.SETUP_PY, text).includes == (Include("reqs/base.txt", None, 4),)
 
 
-def test_a_setup_cfg_is_read():
+def test_setup_cfg_is_read():
     text = (
         "[metadata]\nname = Shop\n[options]\ninstall_requires =\n    requests>=2,<3\n    # note\n    rich ; extra == 'x'\n"
         "tests_require = pytest\n[options.extras_require]\nyaml = pyyaml\ndocs = file: docs/needs.txt\n"
@@ -211,12 +211,12 @@ def test_a_setup_cfg_is_read():
     )
 
 
-def test_a_pipfile_is_read():
+def test_pipfile_is_read():
     text = '[[source]]\nurl = "https://x"\n[packages]\nDjango = "*"\n[dev-packages]\npytest = {version = "*"}\n[docs]\nsphinx = "*"\n'
     assert groups(read(Format.PIPFILE, text)) == {"django": "runtime", "pytest": "dev", "sphinx": "dev"}
 
 
-def test_an_environment_of_conda_is_read_with_the_names_of_the_index():
+def test_conda_environment_is_read_with_pypi_names():
     text = (
         "name: x\nchannels: [conda-forge]\ndependencies:\n  - python>=3.11\n  - conda-forge::pytorch=2.1=cuda*\n  - numpy\n"
         "  - pip:\n    - requests>=2\n    - -r more.txt\n"
@@ -226,7 +226,7 @@ def test_an_environment_of_conda_is_read_with_the_names_of_the_index():
     assert manifest.includes == (Include("more.txt", RUNTIME, 9),)
 
 
-def test_a_package_json_is_read():
+def test_package_json_is_read():
     text = json.dumps(
         {
             "name": "web",
@@ -251,7 +251,7 @@ def test_a_package_json_is_read():
     )
 
 
-def test_comments_and_trailing_commas_are_no_fault_of_deno():
+def test_deno_json_with_comments_and_trailing_commas_is_read():
     text = '{\n  // of the registry\n  "imports": {"@std/path": "jsr:@std/path@1",},\n}\n'
     assert read(Format.DENO, text) == Manifest((Declared("@std/path", RUNTIME, "imports"),))
 
@@ -279,9 +279,7 @@ def test_comments_and_trailing_commas_are_no_fault_of_deno():
         (Format.SETUP_PY, b"(" * 100_000, ("it is nested too deep", None)),
     ],
 )
-def test_a_broken_manifest_says_what_is_wrong_and_where(
-    form: Format, data: bytes, problem: tuple[str, int | None]
-):
+def test_broken_manifest_reports_problem_and_line(form: Format, data: bytes, problem: tuple[str, int | None]):
     (found,) = read(form, data).problems
     assert found.is_fatal
     assert found.message.startswith(problem[0])
@@ -290,7 +288,7 @@ def test_a_broken_manifest_says_what_is_wrong_and_where(
 
 @pytest.mark.parametrize("form", list(Format))
 @given(data=st.binary(max_size=300) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace")))
-def test_no_bytes_break_a_reader(form: Format, data: bytes):
+def test_arbitrary_bytes_are_read_without_error(form: Format, data: bytes):
     assert isinstance(ManifestAnalyzer(form)("", data), Manifest)
 
 
@@ -305,7 +303,7 @@ TOML = st.recursive(
 
 
 @given(value=TOML)
-def test_no_shape_of_a_package_json_breaks_its_reader(value: object):
+def test_unexpected_package_json_values_are_read_without_error(value: object):
     text = json.dumps({"dependencies": value, "name": value, "bundledDependencies": value, "engines": value})
     assert isinstance(read(Format.PACKAGE_JSON, text), Manifest)
 
@@ -316,7 +314,7 @@ def test_no_shape_of_a_package_json_breaks_its_reader(value: object):
 @pytest.mark.parametrize(
     "value", ["1", "true", '"x"', "[1, [2]]", "[{a = 1}]", '{a = {b = ["c"]}}', "{file = 1}"]
 )
-def test_no_shape_of_a_pyproject_breaks_its_reader(where: str, value: str):
+def test_unexpected_pyproject_values_are_read_without_error(where: str, value: str):
     for key in (
         "dependencies",
         "optional-dependencies",
@@ -347,7 +345,7 @@ def test_no_shape_of_a_pyproject_breaks_its_reader(where: str, value: str):
         ("package-lock.json", None),
     ],
 )
-def test_a_manifest_is_known_by_its_name(path: str, form: Format | None):
+def test_manifest_format_is_detected_by_path(path: str, form: Format | None):
     assert format_of(path) == form
 
 
@@ -360,7 +358,7 @@ def test_installed_packages_are_not_manifests():
     assert [source.path for source in Manifests.of(snapshot_of(files)).sources] == ["package.json"]
 
 
-def test_a_file_sees_the_manifests_of_its_folder_and_of_those_above():
+def test_view_combines_manifests_of_folder_and_parents():
     manifests = Manifests.of(
         snapshot_of(
             {
@@ -378,7 +376,7 @@ def test_a_file_sees_the_manifests_of_its_folder_and_of_those_above():
     assert set(manifests.view("elsewhere", python=False).declared) == {"d"}
 
 
-def test_what_is_for_users_wins_over_what_is_for_developers():
+def test_runtime_group_wins_over_dev_group():
     manifests = Manifests.of(
         snapshot_of(
             {
@@ -403,11 +401,11 @@ def test_what_is_for_users_wins_over_what_is_for_developers():
         ("prod", False),
     ],
 )
-def test_a_name_says_whether_it_is_for_developers(name: str, is_dev: bool):
+def test_dev_names_are_recognized(name: str, is_dev: bool):
     assert is_dev_name(name) is is_dev
 
 
-def test_a_manifest_survives_being_kept():
+def test_manifest_survives_msgpack_round_trip():
     import msgspec
 
     manifest = read(

@@ -319,9 +319,7 @@ def _said(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("one", PROJECTS, ids=lambda one: one.name)
-def test_forge_and_deptry_differ_in_what_is_written_down_and_in_nothing_else(
-    one: Project, told: dict[str, set[str]]
-):
+def test_findings_differ_from_deptry_only_as_documented(one: Project, told: dict[str, set[str]]):
     files = {path: text for path, text in one.files.items() if path not in one.ignored}
     ours = {
         f"{found.rule} {found.subject}"

@@ -192,7 +192,7 @@ SITUATIONS: dict[str, tuple[Files, list[str], Pairs]] = {
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_both_say_the_same_of(situation: str, folder: Path) -> None:
+def test_layer_order_verdict_equals_import_linter(situation: str, folder: Path) -> None:
     files, order, pairs = SITUATIONS[situation]
     assert both(folder, files, order) == (pairs, pairs)
 
@@ -213,19 +213,19 @@ def test_both_say_the_same_of(situation: str, folder: Path) -> None:
         ),
     ],
 )
-def test_each_container_is_on_its_own(texts: Files, pairs: Pairs, folder: Path) -> None:
+def test_containers_are_checked_separately(texts: Files, pairs: Pairs, folder: Path) -> None:
     files = {**package(one__high__a="", one__low__a="", two__high__b="", two__low__b="", other=""), **texts}
     assert both(folder, files, ["high", "low"], ("PKG.one", "PKG.two")) == (pairs, pairs)
 
 
-def test_exhaustive_layers_name_every_child(folder: Path) -> None:
+def test_exhaustive_layers_report_unlisted_children(folder: Path) -> None:
     files = package(high="", low="", extra__x="", more="")
     pairs = {("stray", "extra"), ("stray", "more")}
     assert both(folder, files, ["high", "low"], exhaustive=True) == (pairs, pairs)
 
 
 @pytest.mark.parametrize("order", [["a | b : c"], ["a", "a"], ["a | (a)"]])
-def test_both_refuse_an_order_that_contradicts_itself(order: list[str], folder: Path) -> None:
+def test_contradictory_order_is_rejected_by_both(order: list[str], folder: Path) -> None:
     files = package(a="", b="", c="")
     name, _, graph = build(folder, files)
     with pytest.raises(Exception, match=r"."):
@@ -295,7 +295,7 @@ def test_random_packages_give_same_verdict(seed: int, folder: Path) -> None:
         {"PKG/b/y.py": "import PKG.a.x\n"},
     ],
 )
-def test_a_forbidden_import_is_one_for_both(texts: Files, indirect: bool, folder: Path) -> None:
+def test_forbidden_import_verdict_equals_import_linter(texts: Files, indirect: bool, folder: Path) -> None:
     name, files, graph = build(folder, {**package(a__x="", b__y="", c="", d=""), **texts})
     contract = ForbiddenContract(
         name="forbidden",

@@ -13,19 +13,19 @@ from forge.audits.secrets.shapes import lead_of, pattern_of, sample_of, starts_o
 
 
 @given(st.integers(0, 50))
-def test_a_sample_matches_the_pattern_of_its_shape(seed: int) -> None:
+def test_sample_matches_pattern_of_shape(seed: int) -> None:
     shape = "k<y|z|>_<a20-40>.<uuid>-<w9+>="
     assert compiled(pattern_of(shape)).fullmatch(sample_of(shape, seed).encode())
     assert sample_of(shape, seed) == sample_of(shape, seed)
 
 
-def test_a_shape_says_what_it_starts_with() -> None:
+def test_prefixes_of_shape_are_computed() -> None:
     assert starts_of("gh<p|o>_<a36>") == ("ghp_", "gho_")
     assert lead_of("gh<p|o>_<a36>") == "gh(?:p|o)_[0-9A-Za-z]{12}"
     assert lead_of("x<d3>y") == "x[0-9]{3}"
 
 
-def test_words_surprise_less_than_keys() -> None:
+def test_words_have_lower_surprise_than_keys() -> None:
     assert surprise(b"password_reset_token_generator") < 4
     assert surprise(sample_of("<a40>", 1).encode()) > 5.5
     assert (surprise(b""), surprise(b"a"), entropy(b""), entropy(b"aaaa"), entropy(b"abab")) == (
@@ -37,27 +37,27 @@ def test_words_surprise_less_than_keys() -> None:
     )
 
 
-def test_a_token_with_the_right_checksum_is_real() -> None:
+def test_token_checksum_is_verified() -> None:
     body = sample_of("<a30>", 1).encode()
     assert has_checksum(b"ghp_" + body + checksum(body))
     assert not has_checksum(b"ghp_" + body + b"000000")
     assert not has_checksum(b"ghp_")
 
 
-def test_a_masked_line_keeps_what_is_around_the_secret() -> None:
+def test_mask_keeps_text_around_secrets() -> None:
     line = b'token = "abcd1234efgh5678"; other = "short"'
     hits = [Hit("x", "x", Rank.TOKEN, 9, 25), Hit("y", "y", Rank.TOKEN, 37, 42)]
     assert mask_secrets(line, hits) == 'token = "abcd…"; other = "…"'
 
 
-def test_a_mask_covers_what_continues_the_secret() -> None:
+def test_mask_covers_continuation_of_secret() -> None:
     assert (
         mask_secrets(b"t=abcd1234efgh5678ijkl.mnop end", [Hit("x", "x", Rank.TOKEN, 2, 18)]) == "t=abcd… end"
     )
 
 
 @given(st.binary(min_size=16, max_size=60), st.binary(max_size=3000), st.binary(max_size=3000))
-def test_what_is_shown_is_short_and_never_the_secret(secret: bytes, before: bytes, after: bytes) -> None:
+def test_masked_text_is_short(secret: bytes, before: bytes, after: bytes) -> None:
     shown = mask_secrets(
         before + secret + after, [Hit("x", "x", Rank.TOKEN, len(before), len(before) + len(secret))]
     )
@@ -83,5 +83,5 @@ def test_what_is_shown_is_short_and_never_the_secret(secret: bytes, before: byte
         ("na\udcefve\n.py", FileKind.CODE),
     ],
 )
-def test_the_kind_of_file_decides_what_counts(path: str, expected: FileKind) -> None:
+def test_file_kind_is_detected_by_path(path: str, expected: FileKind) -> None:
     assert file_kind(path) is expected

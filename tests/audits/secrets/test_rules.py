@@ -3,7 +3,8 @@
 import pytest
 
 from forge.audits.secrets.models import Rank, Rule, Vendor
-from forge.audits.secrets.rules import RULES, VENDORS
+from forge.audits.secrets.rules import RULES
+from forge.audits.secrets.rules.vendors import VENDORS
 from forge.audits.secrets.scanner import scan
 from forge.audits.secrets.shapes import sample_of
 
@@ -40,7 +41,7 @@ def vendor_of(vendor: Vendor) -> str:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=of)
-def test_each_rule_and_no_other_finds_its_own_secrets(rule: Rule) -> None:
+def test_each_rule_finds_only_its_own_samples(rule: Rule) -> None:
     lines = [sample_of(shape, seed) for shape in rule.samples for seed in SEEDS]
     assert {line: [hit.rule for hit in scan(line.encode())] for line in lines} == {
         line: [rule.id] for line in lines
@@ -61,7 +62,7 @@ def test_lookalike_is_not_a_secret(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("vendor", VENDORS, ids=vendor_of)
-def test_the_name_of_its_owner_gives_a_secret_away(vendor: Vendor) -> None:
+def test_value_with_vendor_name_is_one_finding(vendor: Vendor) -> None:
     lines = [
         name.format(vendor.words[0], sample_of(shape, seed))
         for shape in vendor.shapes
@@ -70,12 +71,12 @@ def test_the_name_of_its_owner_gives_a_secret_away(vendor: Vendor) -> None:
     assert [len(scan(line.encode())) for line in lines] == [1] * len(lines)
 
 
-def test_ids_and_kinds_are_what_people_can_read() -> None:
+def test_ids_are_unique_and_kinds_are_readable() -> None:
     ids = [rule.id for rule in RULES] + [vendor.id for vendor in VENDORS]
     assert len(set(ids)) == len(ids)
     assert all(part.isalnum() and part.islower() for id in ids for part in id.split("-"))
     assert all(not rule.kind.endswith(".") and rule.kind for rule in RULES)
 
 
-def test_every_rule_has_an_example_and_something_to_look_for_first() -> None:
+def test_every_rule_has_samples_and_prefixes() -> None:
     assert [rule.id for rule in RULES if not rule.samples or not all(rule.starts)] == []

@@ -46,7 +46,7 @@ def rules(text: bytes, least: Rank = Rank.GENERIC) -> list[str]:
         'if text.startswith("-----BEGIN RSA PRIVATE KEY-----"):',
     ],
 )
-def test_ordinary_lines_hold_no_secret(line: str) -> None:
+def test_ordinary_lines_have_no_secret(line: str) -> None:
     assert scan(line.encode()) == []
 
 
@@ -59,7 +59,7 @@ def test_generated_value_with_secret_name_is_found(name: str, shape: str) -> Non
         assert len(scan(line.format(name, sample_of(shape, seed)).encode())) == 1
 
 
-def test_a_private_key_is_one_finding_however_long() -> None:
+def test_private_key_is_one_finding() -> None:
     block = b"-----BEGIN OPENSSH PRIVATE KEY-----\n" + KEY + b"\n-----END OPENSSH PRIVATE KEY-----\n"
     opened = len(b"a\n")
     ends = opened + len(block.rstrip())
@@ -69,7 +69,7 @@ def test_a_private_key_is_one_finding_however_long() -> None:
     assert rules(block.replace(b"PRIVATE", b"PUBLIC")) == []
 
 
-def test_what_a_kubernetes_secret_holds_is_secret() -> None:
+def test_kubernetes_secret_values_are_found() -> None:
     values = [sample_of("<b24>", seed) for seed in range(2)]
     manifest = f"apiVersion: v1\nkind: Secret\ndata:\n  one: {values[0]}\n  two: {values[1]}\ntype: Opaque\n"
     assert rules(manifest.encode()) == ["kubernetes-secret", "kubernetes-secret"]
@@ -82,33 +82,33 @@ def test_rule_with_higher_rank_wins() -> None:
     assert rules(b"https://x:" + TOKEN + b"@git.acme.io/a.git") == ["github-token"]
 
 
-def test_a_secret_in_a_line_of_two_megabytes_is_found() -> None:
+def test_secret_in_two_megabyte_line_is_found() -> None:
     filling = b"var a=1;" * (1 << 17)
     assert rules(filling + b" " + TOKEN + b" " + filling) == ["github-token"]
 
 
-def test_of_many_secrets_in_one_long_line_none_is_left_out() -> None:
+def test_all_secrets_of_long_line_are_found() -> None:
     tokens = [sample_of("ghp_<a36>", seed) for seed in range(500)]
     assert rules(" ".join(tokens).encode()) == ["github-token"] * 500
 
 
-def test_bytes_that_are_no_text_are_no_obstacle() -> None:
+def test_secret_among_invalid_utf8_is_found() -> None:
     assert rules(b"\xff\xfe\x80 " + TOKEN + b"\xc3\x28") == ["github-token"]
 
 
-def test_lower_ranks_are_left_out_where_they_mean_nothing() -> None:
+def test_hits_below_minimum_rank_are_omitted() -> None:
     line = sample_of('SECRET_KEY = "<a50>"', 1).encode()
     assert rules(line) == ["generic-secret"]
     assert rules(line, Rank.VENDOR) == []
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_can_be_searched(text: bytes) -> None:
+def test_arbitrary_bytes_are_scanned(text: bytes) -> None:
     hits = scan(text)
     assert all(0 <= hit.start < hit.end <= len(text) for hit in hits)
     assert all(a.end <= b.start for a, b in pairwise(hits))
 
 
 @given(st.text(alphabet="key=:\"' pas_wordAKIAsk-xoxb0123456789+/.\\\n@<>${}", max_size=300))
-def test_texts_full_of_almost_secrets_can_be_searched(text: str) -> None:
+def test_secret_lookalikes_are_scanned_without_error(text: str) -> None:
     scan(text.encode())

@@ -1,4 +1,4 @@
-"""The browser of all the other pages."""
+"""Reuse the fixtures of the browser tests."""
 
 from tests.browser.conftest import browser, session, visit
 

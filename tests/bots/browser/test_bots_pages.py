@@ -1,4 +1,4 @@
-"""Bots in a browser: made, written, taken back, remembered for, carried away and brought again."""
+"""Bots in the browser: creation, files, memories, skills, settings, deletion and export."""
 
 import json
 import re
@@ -21,7 +21,7 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture
 def bot(server: Server) -> dict[str, Any]:
-    """A bot that no other test knows."""
+    """Create a bot for one test."""
     name = f"Muse {new_id()[-6:]}"
     given = {"name": name, "description": "Short poems.", "tags": ["rhymes"]}
     return server.call("POST", "/api/v1/bots", given)
@@ -45,7 +45,7 @@ def versions(page: Page) -> Locator:
     return page.get_by_role("list", name="Versions").get_by_role("link")
 
 
-def test_a_bot_needs_only_a_name(visit: Visit):
+def test_bot_is_created_from_a_name(visit: Visit):
     visitor = visit()
     page = visitor.page
     name = f"Notes {new_id()[-6:]}"
@@ -63,7 +63,7 @@ def test_a_bot_needs_only_a_name(visit: Visit):
     expect(card).to_contain_text("0 conversations")
 
 
-def test_the_grid_shows_what_fits_and_follows_what_happens(visit: Visit, server: Server, bot: dict[str, Any]):
+def test_list_is_filtered_and_updated_live(visit: Visit, server: Server, bot: dict[str, Any]):
     visitor = visit()
     page = visitor.page
     name = bot["identity"]["display_name"]
@@ -85,7 +85,7 @@ def test_the_grid_shows_what_fits_and_follows_what_happens(visit: Visit, server:
     expect(card).to_contain_text("archived")
 
 
-def test_a_mistake_is_shown_at_its_line(visit: Visit, bot: dict[str, Any]):
+def test_problem_is_shown_at_its_line(visit: Visit, bot: dict[str, Any]):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{bot['slug']}/soul")
@@ -93,21 +93,21 @@ def test_a_mistake_is_shown_at_its_line(visit: Visit, bot: dict[str, Any]):
     page.keyboard.press("Control+Home")
     page.keyboard.press("End")
     page.keyboard.type("\ncolour: red")
-    mistake = page.get_by_role("list", name="Problems").get_by_role("button")
-    expect(mistake).to_contain_text("line 2")
-    expect(mistake).to_contain_text("colour")
+    problem = page.get_by_role("list", name="Problems").get_by_role("button")
+    expect(problem).to_contain_text("line 2")
+    expect(problem).to_contain_text("colour")
     expect(page.locator(".cm-lint-marker-error")).to_have_count(1)
     page.keyboard.press("Control+End")
-    mistake.click()
+    problem.click()
     expect(page.locator(".cm-activeLine")).to_have_text("colour: red")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("alert")).to_contain_text("line 2")
     assert "colour: red" not in soul_of(bot).read_text()
     page.keyboard.press("Control+Shift+k")
-    expect(mistake).to_have_count(0)
+    expect(problem).to_have_count(0)
 
 
-def test_a_text_is_saved_character_for_character(visit: Visit, server: Server, bot: dict[str, Any]):
+def test_text_is_saved_byte_for_byte(visit: Visit, server: Server, bot: dict[str, Any]):
     user = Path(bot["folder"]) / "USER.md"
     user.write_bytes(b"Ada\r\nLikes tea.\r\n")
     visitor = visit()
@@ -123,7 +123,7 @@ def test_a_text_is_saved_character_for_character(visit: Visit, server: Server, b
     assert user.read_bytes() == b"Ada\r\nLikes tea.\r\nAt five."
 
 
-def test_two_people_write_and_nobody_loses_a_word(visit: Visit, bot: dict[str, Any]):
+def test_concurrent_edits_show_a_conflict(visit: Visit, bot: dict[str, Any]):
     first, second = visit(), visit()
     for visitor, words in ((first, "\nFirst words."), (second, "\nSecond words.")):
         visitor.open(f"/bots/{bot['slug']}/soul")
@@ -148,7 +148,7 @@ def test_two_people_write_and_nobody_loses_a_word(visit: Visit, bot: dict[str, A
     expect(editor(first.page)).to_contain_text("Second words.")
 
 
-def test_an_edit_by_hand_waits_until_somebody_accepts_it(visit: Visit, bot: dict[str, Any]):
+def test_edit_on_disk_waits_for_acceptance(visit: Visit, bot: dict[str, Any]):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{bot['slug']}/soul")
@@ -166,7 +166,7 @@ def test_an_edit_by_hand_waits_until_somebody_accepts_it(visit: Visit, bot: dict
     expect(versions(page)).to_have_count(2)
 
 
-def test_an_older_version_comes_back_and_nothing_is_lost(visit: Visit, bot: dict[str, Any]):
+def test_older_version_is_restored(visit: Visit, bot: dict[str, Any]):
     before = soul_of(bot).read_text()
     visitor = visit()
     page = visitor.page
@@ -176,7 +176,7 @@ def test_an_older_version_comes_back_and_nothing_is_lost(visit: Visit, bot: dict
     expect(versions(page)).to_have_count(2)
     versions(page).filter(has_text="v1").click()
     expect(page.get_by_role("textbox", name="Version 1 of SOUL.md")).not_to_contain_text("second thought")
-    page.get_by_label("Compare with").select_option("the file as it is now")
+    page.get_by_label("Compare with").select_option("current file")
     expect(page.get_by_role("region", name="version 1 and the file on disk")).to_contain_text(
         "A second thought."
     )
@@ -187,7 +187,7 @@ def test_an_older_version_comes_back_and_nothing_is_lost(visit: Visit, bot: dict
     assert soul_of(bot).read_text() == before
 
 
-def test_leaving_with_unsaved_text_asks_first(visit: Visit, bot: dict[str, Any]):
+def test_leaving_with_unsaved_text_asks_for_confirmation(visit: Visit, bot: dict[str, Any]):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{bot['slug']}/soul")
@@ -195,16 +195,16 @@ def test_leaving_with_unsaved_text_asks_first(visit: Visit, bot: dict[str, Any])
     page.get_by_text("USER.md", exact=True).click()
     expect(editor(page, "USER.md")).to_be_visible()
     page.get_by_role("link", name="Memory").click()
-    asked = page.get_by_role("dialog", name="Leave without saving?")
-    asked.get_by_role("button", name="Go back").click()
+    dialog = page.get_by_role("dialog", name="Leave without saving?")
+    dialog.get_by_role("button", name="Go back").click()
     page.get_by_text("SOUL.md •").click()
     expect(editor(page)).to_contain_text("Unsaved.")
     page.get_by_role("link", name="Memory").click()
-    asked.get_by_role("button", name="Leave", exact=True).click()
+    dialog.get_by_role("button", name="Leave", exact=True).click()
     expect(page.get_by_text("No memories yet")).to_be_visible()
 
 
-def test_memories_are_told_pinned_found_and_forgotten(visit: Visit, server: Server, bot: dict[str, Any]):
+def test_memories_are_added_pinned_found_and_forgotten(visit: Visit, server: Server, bot: dict[str, Any]):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{bot['slug']}/memory")
@@ -213,7 +213,7 @@ def test_memories_are_told_pinned_found_and_forgotten(visit: Visit, server: Serv
     page.get_by_label("What the bot should know").fill("Releases are on Thursdays.")
     page.keyboard.press("Enter")
     row = page.get_by_role("list", name="Memories").get_by_role("listitem")
-    expect(row).to_contain_text("told by a person")
+    expect(row).to_contain_text("added manually")
     row.get_by_role("button", name="Pin").click()
     expect(row).to_contain_text("pinned")
     row.get_by_role("button", name="Edit").click()
@@ -237,7 +237,7 @@ def test_memories_are_told_pinned_found_and_forgotten(visit: Visit, server: Serv
     expect(page.get_by_text("No memories yet")).to_be_visible()
 
 
-def test_skills_say_whether_they_are_used(visit: Visit, server: Server, bot: dict[str, Any]):
+def test_skills_show_whether_they_are_used(visit: Visit, server: Server, bot: dict[str, Any]):
     skill = server.data_dir / "skills/haiku/SKILL.md"
     skill.parent.mkdir(parents=True, exist_ok=True)
     skill.write_text("---\nname: haiku\ndescription: Seventeen syllables.\n---\nCount them.\n")
@@ -258,7 +258,7 @@ def test_skills_say_whether_they_are_used(visit: Visit, server: Server, bot: dic
     expect(rows.filter(has_text="haiku")).to_contain_text("off")
 
 
-def test_a_skill_is_attached_set_up_and_detached(visit: Visit, server: Server, bot: dict[str, Any]):
+def test_skill_is_attached_configured_and_detached(visit: Visit, server: Server, bot: dict[str, Any]):
     own = f"/api/v1/bots/{bot['slug']}/skills"
     visitor = visit()
     page = visitor.page
@@ -280,17 +280,17 @@ def test_a_skill_is_attached_set_up_and_detached(visit: Visit, server: Server, b
     assert problems(page) == []
     page.get_by_role("button", name="Save").click()
     expect(row).to_contain_text("skills.toml requires version ^9")
-    (made,) = server.call("GET", own)
-    assert (made["pin"], made["overrides"]) == ("^9", {"words": "50"})
+    (attached,) = server.call("GET", own)
+    assert (attached["pin"], attached["overrides"]) == ("^9", {"words": "50"})
     row.get_by_role("button", name="Actions for summarize").click()
     page.get_by_role("menuitem", name="Detach").click()
     expect(page.get_by_text("No skills", exact=True)).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(row).to_contain_text("pinned to ^9")
-    assert server.call("GET", own) == [made]
+    assert server.call("GET", own) == [attached]
 
 
-def test_settings_change_the_file_and_nothing_else_in_it(visit: Visit, bot: dict[str, Any]):
+def test_settings_change_only_their_keys_in_the_file(visit: Visit, bot: dict[str, Any]):
     identity = Path(bot["folder"]) / "IDENTITY.md"
     identity.write_text(identity.read_text().replace("tags:", "# what it is for\ntags:"))
     visitor = visit()
@@ -304,7 +304,7 @@ def test_settings_change_the_file_and_nothing_else_in_it(visit: Visit, bot: dict
     assert "Long poems." in text and "temperature: 1.1" in text and "# what it is for\ntags:" in text
 
 
-def test_a_deleted_bot_comes_back(visit: Visit, bot: dict[str, Any]):
+def test_deleted_bot_is_restored(visit: Visit, bot: dict[str, Any]):
     visitor = visit()
     page = visitor.page
     name = bot["identity"]["display_name"]
@@ -331,7 +331,7 @@ def test_a_deleted_bot_comes_back(visit: Visit, bot: dict[str, Any]):
     expect(card).to_be_visible()
 
 
-def test_a_page_says_that_its_bot_was_deleted(visit: Visit, server: Server, bot: dict[str, Any]):
+def test_page_shows_that_its_bot_was_deleted(visit: Visit, server: Server, bot: dict[str, Any]):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{bot['slug']}/memory")
@@ -342,7 +342,7 @@ def test_a_page_says_that_its_bot_was_deleted(visit: Visit, server: Server, bot:
     expect(page.get_by_text("No memories yet")).to_be_visible()
 
 
-def test_a_bot_is_carried_away_and_brought_again(visit: Visit, tmp_path: Path, bot: dict[str, Any]):
+def test_bot_is_exported_and_imported(visit: Visit, tmp_path: Path, bot: dict[str, Any]):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{bot['slug']}/memory")

@@ -1,4 +1,4 @@
-"""A bot is talked to in a browser: words appear, are stopped, tried again, said differently, and found again."""
+"""The chat page in the browser: streaming, stop, retry, edit, search and export."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -97,7 +97,7 @@ def send(page: Page) -> Locator:
     return page.get_by_role("button", name="Send", exact=True)
 
 
-def test_a_first_question_is_answered_with_code_tables_and_no_script(visit: Visit, slug: str):
+def test_answer_is_rendered_as_markdown_without_scripts(visit: Visit, slug: str):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
@@ -132,9 +132,7 @@ Give it `numbers`.
 """
 
 
-def test_what_an_answer_did_with_skills_is_seen_live_and_later(
-    visit: Visit, chat_server: ChatServer, slug: str
-):
+def test_skill_uses_are_shown_live_and_after_a_reload(visit: Visit, chat_server: ChatServer, slug: str):
     source = "var run = (input) => ({ sum: input.numbers.reduce((a, b) => a + b), note: '<b>no</b>' });\n"
     files = {"SKILL.md": ADDING, "skill.js": source}
     chat_server.server.call("POST", "/api/v1/skills", {"name": "add-up", "files": files})
@@ -148,7 +146,7 @@ def test_what_an_answer_did_with_skills_is_seen_live_and_later(
     expect(log(page)).to_contain_text("I add them up.")
     for _ in range(2):
         expect(uses).to_have_count(3)
-        expect(uses.nth(0)).to_contain_text(re.compile(r"took up\s*add-up\s*ok"))
+        expect(uses.nth(0)).to_contain_text(re.compile(r"opened\s*add-up\s*ok"))
         expect(uses.nth(1)).to_contain_text(re.compile(r"ran\s*add-up\s*ok"))
         expect(uses.nth(2)).to_contain_text(re.compile(r"ran\s*add-up\s*failed"))
         page.reload()
@@ -158,7 +156,7 @@ def test_what_an_answer_did_with_skills_is_seen_live_and_later(
     assert problems(page) == []
 
 
-def test_words_appear_are_stopped_and_kept(visit: Visit, slug: str):
+def test_stopped_answer_is_kept(visit: Visit, slug: str):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
@@ -177,7 +175,7 @@ def test_words_appear_are_stopped_and_kept(visit: Visit, slug: str):
     expect(field(page)).to_have_value("Later")
 
 
-def test_a_reload_in_the_middle_loses_no_word(visit: Visit, slug: str):
+def test_reload_during_an_answer_loses_no_text(visit: Visit, slug: str):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
@@ -186,11 +184,11 @@ def test_a_reload_in_the_middle_loses_no_word(visit: Visit, slug: str):
     page.reload()
     expect(log(page)).to_contain_text("goat199")
     expect(send(page)).to_be_visible()
-    written = log(page).get_by_role("article", name="Iris").locator("p").first
-    expect(written).to_have_text(" ".join(f"goat{number}" for number in range(200)))
+    answer = log(page).get_by_role("article", name="Iris").locator("p").first
+    expect(answer).to_have_text(" ".join(f"goat{number}" for number in range(200)))
 
 
-def test_two_pages_see_the_same_words(visit: Visit, slug: str):
+def test_two_pages_show_the_same_text(visit: Visit, slug: str):
     visitor, other = visit(), visit()
     visitor.open(f"/bots/{slug}/chat")
     say(visitor.page, "Count at a steady pace, please.")
@@ -202,7 +200,7 @@ def test_two_pages_see_the_same_words(visit: Visit, slug: str):
     assert log(visitor.page).inner_text() == log(other.page).inner_text()
 
 
-def test_an_answer_is_tried_again_and_a_question_said_differently(visit: Visit, slug: str):
+def test_retry_and_edit_create_branches(visit: Visit, slug: str):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
@@ -227,7 +225,7 @@ def test_an_answer_is_tried_again_and_a_question_said_differently(visit: Visit, 
     expect(log(page)).to_contain_text("A willow.")
 
 
-def test_conversations_go_on_side_by_side(visit: Visit, slug: str):
+def test_conversations_run_concurrently(visit: Visit, slug: str):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
@@ -251,7 +249,7 @@ def test_conversations_go_on_side_by_side(visit: Visit, slug: str):
         expect(answering).to_have_count(left)
 
 
-def test_a_conversation_is_searched_named_exported_and_deleted(
+def test_conversation_is_searched_renamed_exported_and_deleted(
     visit: Visit, slug: str, chat_server: ChatServer
 ):
     chat_server.ask(slug, "Which tree do you like?")
@@ -287,12 +285,12 @@ def test_a_conversation_is_searched_named_exported_and_deleted(
     row.hover()
     row.get_by_role("button").click()
     page.get_by_role("menuitem", name="Delete").click()
-    page.get_by_role("button", name="Delete it").click()
+    page.get_by_role("button", name="Delete conversation").click()
     expect(aside.get_by_role("link")).to_have_count(1)
     expect(page.get_by_role("list", name="Suggestions")).to_be_visible()
 
 
-def test_a_failure_says_why_and_can_be_tried_again(visit: Visit, slug: str):
+def test_failed_answer_shows_the_reason_and_can_be_retried(visit: Visit, slug: str):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
@@ -302,8 +300,8 @@ def test_a_failure_says_why_and_can_be_tried_again(visit: Visit, slug: str):
     expect(log(page).get_by_text("2/2")).to_be_visible()
 
 
-def test_the_end_is_followed_until_the_reader_scrolls(visit: Visit, slug: str):
-    """A long answer stays smooth: its last word is in sight, and what is above is drawn once."""
+def test_page_follows_the_answer_until_the_reader_scrolls(visit: Visit, slug: str):
+    """The end of a long answer stays in view."""
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
@@ -320,7 +318,7 @@ def test_the_end_is_followed_until_the_reader_scrolls(visit: Visit, slug: str):
     expect(log(page).get_by_text("A willow.")).to_be_in_viewport()
 
 
-def test_without_a_key_it_says_how_to_get_one(visit: Visit, slug: str, chat_server: ChatServer):
+def test_missing_key_shows_how_to_add_one(visit: Visit, slug: str, chat_server: ChatServer):
     chat_server.server.call(
         "PATCH", f"/api/v1/bots/{slug}", {"provider": "anthropic", "model": "claude-sonnet-5"}
     )
@@ -335,9 +333,7 @@ def test_without_a_key_it_says_how_to_get_one(visit: Visit, slug: str, chat_serv
     expect(page.get_by_role("heading", name="Roles")).to_be_visible()
 
 
-def test_on_a_phone_the_conversations_are_a_drawer_for_everybody(
-    visit: Visit, slug: str, chat_server: ChatServer
-):
+def test_conversations_are_an_accessible_drawer_on_a_phone(visit: Visit, slug: str, chat_server: ChatServer):
     visitor = visit(scheme="dark", viewport=PHONE)
     page = visitor.page
     session_id = chat_server.ask(slug, "Show me code.")["session_id"]

@@ -1,4 +1,4 @@
-"""Bots and conversations as rows, for tests of what is read from them."""
+"""Insert bots and conversations as database rows."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -45,10 +45,10 @@ async def add_session(
     return row
 
 
-async def say(
+async def add_message(
     store: Store, session: SessionRow, role: Speaker, text: str, parent: str | None, **more: Any
 ) -> str:
-    """A message below another one; the branch that ends with it is shown."""
+    """Add a message below its parent and make it the head of the conversation."""
     row = MessageRow(
         id=new_id(),
         session_id=session.id,
@@ -70,15 +70,15 @@ async def say(
     return row.id
 
 
-async def exchange(
+async def add_exchange(
     store: Store, session: SessionRow, question: str, answer: str, parent: str | None = None, **more: Any
 ) -> tuple[str, str]:
-    asked = await say(store, session, Speaker.USER, question, parent)
-    facts = {"answer": made_with(), **more}
-    return asked, await say(store, session, Speaker.ASSISTANT, answer, asked, **facts)
+    question_id = await add_message(store, session, Speaker.USER, question, parent)
+    facts = {"answer": answer_facts(), **more}
+    return question_id, await add_message(store, session, Speaker.ASSISTANT, answer, question_id, **facts)
 
 
-def made_with(run_id: str = "run-1") -> AnswerFacts:
+def answer_facts(run_id: str = "run-1") -> AnswerFacts:
     return AnswerFacts(
         run_id=run_id,
         model="scripted:talker",

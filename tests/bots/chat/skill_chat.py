@@ -1,4 +1,4 @@
-"""A bot with skills on the real engine, answered by a script; the skills are made up, and so is what runs them."""
+"""A bot with skills on the real engine, with a scripted model and fake skills."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
@@ -16,7 +16,7 @@ from forge.agents.steps import AgentSteps
 from forge.bots.chat.branches import session_stream
 from forge.bots.chat.models import Message, NewTurn
 from forge.bots.component import BotComponent, BotServices
-from forge.bots.management.skill_access import LibrarySkill, SkillCall
+from forge.bots.management.skill_access import LibrarySkill, SkillAccess
 from forge.bots.memory.service import Memories
 from forge.bots.models import MessageStatus, NewBot, NewBotSkill
 from forge.errors import ForgeError, NotFound
@@ -28,15 +28,16 @@ from forge.runs.component import open_runs
 from forge.runs.kinds import RunKinds
 from forge.sandbox.sandboxes import Sandboxes
 from forge.skills.execution import RunEnd
+from forge.skills.invocations.runner import RunRequest
 from forge.skills.models import SkillKind, Tier
 from forge.skills.views import SkillRan, SkillState
 from forge.store.database import Store
 from forge.telemetry import Metrics, NoTracing
 
-Doing = Callable[[SkillCall], Awaitable[SkillRan]]
+SkillFunction = Callable[[RunRequest], Awaitable[SkillRan]]
 
 
-def seen(name: str, kind: SkillKind = SkillKind.PROMPT, **more: object) -> LibrarySkill:
+def library_skill(name: str, kind: SkillKind = SkillKind.PROMPT, **more: object) -> LibrarySkill:
     values: dict[str, object] = {
         "name": name,
         "description": f"Use it for {name}.",
@@ -51,7 +52,7 @@ def seen(name: str, kind: SkillKind = SkillKind.PROMPT, **more: object) -> Libra
     return LibrarySkill(**values)  # pyright: ignore[reportArgumentType]
 
 
-def ran(name: str, output: JsonValue = None, end: RunEnd = RunEnd.DONE, error: str = "") -> SkillRan:
+def skill_result(name: str, output: JsonValue = None, end: RunEnd = RunEnd.DONE, error: str = "") -> SkillRan:
     return SkillRan(
         id="1",
         skill=name,
@@ -70,11 +71,11 @@ def ran(name: str, output: JsonValue = None, end: RunEnd = RunEnd.DONE, error: s
 
 
 @dataclass
-class FakeSkills:
+class FakeSkills(SkillAccess):
     skills: dict[str, LibrarySkill] = field(default_factory=dict[str, LibrarySkill])
     files: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    doing: dict[str, Doing] = field(default_factory=dict[str, Doing])
-    calls: list[tuple[str, SkillCall]] = field(default_factory=list[tuple[str, SkillCall]])
+    functions: dict[str, SkillFunction] = field(default_factory=dict[str, SkillFunction])
+    calls: list[tuple[str, RunRequest]] = field(default_factory=list[tuple[str, RunRequest]])
 
     def add(self, *skills: LibrarySkill) -> None:
         self.skills |= {skill.name: skill for skill in skills}
@@ -87,12 +88,12 @@ class FakeSkills:
             raise NotFound(f"The skill {name} has no file {path}.")
         return self.files[name, path]
 
-    async def run(self, account_id: str, name: str, call: SkillCall) -> SkillRan:
-        self.calls.append((name, call))
-        return await self.doing[name](call)
+    async def run(self, name: str, request: RunRequest) -> SkillRan:
+        self.calls.append((name, request))
+        return await self.functions[name](request)
 
     async def check_together(self, names: Iterable[str]) -> None:
-        """All of them get along."""
+        """Report no conflicts."""
 
     async def add_to_library(self, account_id: str, name: str) -> None:
         if name not in self.skills:
@@ -101,43 +102,43 @@ class FakeSkills:
 
 @dataclass
 class SkillChat:
-    house: BotServices
+    services: BotServices
     events: EventLog
     store: Store
     server: ModelServer
 
-    async def make(self, *skills: str) -> None:
-        await self.house.bots.create(ACCOUNT, NewBot(name="Ada"), by="me")
+    async def create(self, *skills: str) -> None:
+        await self.services.bots.create(ACCOUNT, NewBot(name="Ada"), by="me")
         for name in skills:
-            await self.house.bots.attach(ACCOUNT, "ada", NewBotSkill(skill_name=name), by="me")
+            await self.services.bots.attach(ACCOUNT, "ada", NewBotSkill(skill_name=name), by="me")
 
     async def ask(self, text: str, session_id: str | None = None) -> str:
-        bot = await self.house.bots.find(ACCOUNT, "ada")
-        turn = await self.house.chats.ask(ACCOUNT, bot, NewTurn(text=text, session_id=session_id))
+        bot = await self.services.bots.find(ACCOUNT, "ada")
+        turn = await self.services.chats.ask(ACCOUNT, bot, NewTurn(text=text, session_id=session_id))
         return turn.session.id
 
     async def last(self, session_id: str) -> Message:
-        return (await self.house.sessions.messages(ACCOUNT, session_id))[-1]
+        return (await self.services.sessions.messages(ACCOUNT, session_id))[-1]
 
-    async def ended(self, session_id: str) -> Message:
-        return await self.when(session_id, lambda message: message.status is not MessageStatus.WRITING)
+    async def wait_for_answer(self, session_id: str) -> Message:
+        return await self.wait_until(session_id, lambda message: message.status is not MessageStatus.WRITING)
 
-    async def when(self, session_id: str, condition: Callable[[Message], bool]) -> Message:
+    async def wait_until(self, session_id: str, condition: Callable[[Message], bool]) -> Message:
         async with asyncio.timeout(PATIENCE_S):
             while not condition(message := await self.last(session_id)):
                 await asyncio.sleep(0.02)
         return message
 
     async def say(self, text: str, session_id: str | None = None) -> Message:
-        return await self.ended(await self.ask(text, session_id))
+        return await self.wait_for_answer(await self.ask(text, session_id))
 
-    async def told(self, session_id: str, kind: str) -> list[Event]:
+    async def events_of(self, session_id: str, kind: str) -> list[Event]:
         async with self.store.read() as tx:
             events = await self.events.read(tx, session_stream(session_id), limit=1000)
         return [event for event in events if event.type == kind]
 
     def sent(self) -> list[dict[str, object]]:
-        """What reached the model as the bot, in order."""
+        """Return the requests of the bot to the model, in order."""
         return [entry.body for entry in self.server.requests() if "<soul>" in str(entry.body.get("system"))]
 
 
@@ -151,11 +152,11 @@ async def open_skill_chat(
         await models.add("scripted", server.url)
         for role in (Role.BOT, Role.UTILITY):
             await models.choose("scripted:scripted", role=role)
-        hands = AgentSteps(models.gateway, events, store, Sandboxes())
-        parts = BotComponent(data_dir, hands, models.catalog, skills, Memories(store, events, None))
-        kinds = RunKinds(*parts.kinds())
+        agent_steps = AgentSteps(models.gateway, events, store, Sandboxes())
+        component = BotComponent(data_dir, agent_steps, models.catalog, skills, Memories(store, events, None))
+        kinds = RunKinds(*component.kinds())
         async with (
             open_runs(store, events, kinds, metrics, NoTracing(), keep_days=1) as runs,
-            parts.open(runs, is_server=False) as house,
+            component.open(runs, is_server=False) as services,
         ):
-            yield SkillChat(house, events, store, server)
+            yield SkillChat(services, events, store, server)

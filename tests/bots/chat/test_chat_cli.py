@@ -1,4 +1,4 @@
-"""`forge chat` through pipes: one question, its answer, nothing else on standard output."""
+"""`forge chat` with pipes: only the answer is written to standard output."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.chat_server import ChatServer, open_chat_server
 from tests.support.server import Server, wait_until
-from tests.support.terminal import FORGE, Said, Terminal, clean_environment
+from tests.support.terminal import FORGE, CommandResult, Terminal, clean_environment
 from tests.support.timeouts import PATIENCE_S
 
 ANSWER = "# Tides\n\nThe sea **rises** twice a day.\n\n```python\ntide = 12\n```"
@@ -46,39 +46,39 @@ def pipe(chat_server: ChatServer, *arguments: str, given: bytes) -> subprocess.C
     )
 
 
-def test_the_answer_alone_goes_to_standard_output(terminal: Terminal):
-    said = terminal("chat", "atlas", "what is the tide?")
-    assert (said.code, said.out) == (0, f"{ANSWER}\n")
-    facts, goes_on = said.err.splitlines()
+def test_only_the_answer_is_written_to_stdout(terminal: Terminal):
+    result = terminal("chat", "atlas", "what is the tide?")
+    assert (result.code, result.out) == (0, f"{ANSWER}\n")
+    facts, hint = result.err.splitlines()
     assert facts.startswith("scripted:talker · temperature 0.7 · ") and " out · $0." in facts
-    assert goes_on.startswith("Go on with it: --session ")
-    assert terminal("chat", "atlas", "--quiet", "what is the tide?") == Said(0, f"{ANSWER}\n", "")
+    assert hint.startswith("Continue with: --session ")
+    assert terminal("chat", "atlas", "--quiet", "what is the tide?") == CommandResult(0, f"{ANSWER}\n", "")
 
 
-def test_a_try_that_breaks_off_leaves_nothing_in_a_file(chat_server: ChatServer, terminal: Terminal):
+def test_failed_attempt_is_not_written_to_stdout(chat_server: ChatServer, terminal: Terminal):
     bot = chat_server.make_bot("Falter")
     price = {"input": 3, "output": 15}
     chat_server.server.call("PUT", "/api/v1/models/prices?model=scripted:other", price)
     chain = {"chain": ["scripted:talker", "scripted:other"]}
     chat_server.server.call("PUT", f"/api/v1/models/roles/bot?scope=bot:{bot['id']}", chain)
-    said = terminal("chat", bot["slug"], "--quiet", "faltering")
-    assert said == Said(0, "The answer that counts, to its end.\n", "")
+    result = terminal("chat", bot["slug"], "--quiet", "faltering")
+    assert result == CommandResult(0, "The answer that counts, to its end.\n", "")
 
 
-def test_what_is_piped_in_is_the_question_or_follows_it(chat_server: ChatServer, terminal: Terminal):
+def test_stdin_is_the_question_or_is_appended_to_it(chat_server: ChatServer, terminal: Terminal):
     assert terminal("chat", "atlas", "--quiet", stdin="the tide, please\n").out == f"{ANSWER}\n"
     answer = terminal("chat", "atlas", "--json", "What does this say?", stdin="  the tide table\n\n").data
     question = chat_server.messages(answer["session_id"])[0]
     assert question["text"] == "What does this say?\n\n  the tide table"
 
 
-def test_json_is_the_answer_as_the_api_has_it(chat_server: ChatServer, terminal: Terminal):
-    said = terminal("chat", "atlas", "--json", "what is the tide?")
-    assert said.data == chat_server.messages(said.data["session_id"])[-1]
-    assert (said.data["text"], said.data["status"], said.err) == (ANSWER, "done", "")
+def test_json_output_is_the_answer_of_the_api(chat_server: ChatServer, terminal: Terminal):
+    result = terminal("chat", "atlas", "--json", "what is the tide?")
+    assert result.data == chat_server.messages(result.data["session_id"])[-1]
+    assert (result.data["text"], result.data["status"], result.err) == (ANSWER, "done", "")
 
 
-def test_a_conversation_is_gone_on_with(chat_server: ChatServer, terminal: Terminal):
+def test_conversation_is_continued(chat_server: ChatServer, terminal: Terminal):
     first = terminal("chat", "atlas", "--new", "--json", "what is the tide?").data["session_id"]
     assert (
         terminal("chat", "atlas", "--session", first, "--json", "and the tide?").data["session_id"] == first
@@ -90,7 +90,7 @@ def test_a_conversation_is_gone_on_with(chat_server: ChatServer, terminal: Termi
     assert terminal("chat", other["slug"], "--session", "abc", "tide").code == 5
 
 
-def test_what_is_left_is_remembered(chat_server: ChatServer, terminal: Terminal):
+def test_memories_are_extracted_after_the_chat(chat_server: ChatServer, terminal: Terminal):
     bot = chat_server.make_bot("Mnemo")
     terminal("chat", bot["slug"], "the tide")
     runs = chat_server.server.call("GET", "/api/v1/runs?kind=remember")
@@ -99,19 +99,19 @@ def test_what_is_left_is_remembered(chat_server: ChatServer, terminal: Terminal)
     assert session in [given["session_id"] for given in inputs]
 
 
-def test_an_answer_cannot_command_the_terminal(terminal: Terminal):
+def test_control_characters_in_an_answer_are_replaced(terminal: Terminal):
     assert terminal("chat", "atlas", "--quiet", "codes").out == "a\ufffd[31mred\ufffd[0m\nb\ufffd\n"
 
 
-def test_an_answer_that_fails_says_why(terminal: Terminal):
-    said = terminal("chat", "atlas", "broken")
-    assert said.code == 1 and said.out == "\n"
-    assert "failed · " in said.err
+def test_failed_answer_shows_the_reason(terminal: Terminal):
+    result = terminal("chat", "atlas", "broken")
+    assert result.code == 1 and result.out == "\n"
+    assert "failed · " in result.err
     quiet = terminal("chat", "atlas", "--quiet", "broken")
     assert quiet.code == 1 and quiet.err
 
 
-def test_a_reader_who_has_enough_gets_no_traceback(chat_server: ChatServer):
+def test_closed_pipe_ends_without_a_traceback(chat_server: ChatServer):
     environment = clean_environment() | {"FORGE_DATA_DIR": str(chat_server.server.data_dir)}
     with subprocess.Popen(
         [*FORGE, "chat", "atlas", "long"],
@@ -127,33 +127,33 @@ def test_a_reader_who_has_enough_gets_no_traceback(chat_server: ChatServer):
     assert "Traceback" not in err and "BrokenPipe" not in err
 
 
-def test_what_cannot_be_asked_is_said_in_a_line(chat_server: ChatServer, terminal: Terminal, tmp_path: Path):
+def test_invalid_calls_print_one_error_line(chat_server: ChatServer, terminal: Terminal, tmp_path: Path):
     assert terminal("chat", "nobody", "hello").code == 5
     nothing = terminal("chat", "atlas", stdin=" \n")
     assert nothing.code == 2 and nothing.err.startswith("error: There is nothing to say.")
     assert terminal("chat", "atlas", "--session", "a", "--last", "hello").code == 2
     assert terminal("chat", "atlas", "x" * 100_001).code == 2
-    done = pipe(chat_server, "atlas", given=b"\xff\xfe\x00")
+    process = pipe(chat_server, "atlas", given=b"\xff\xfe\x00")
     assert (
-        done.returncode == 2
-        and b"This is not text in UTF-8." in done.stderr
-        and b"Traceback" not in done.stderr
+        process.returncode == 2
+        and b"This is not text in UTF-8." in process.stderr
+        and b"Traceback" not in process.stderr
     )
     alone = Terminal(tmp_path / "nowhere")("chat", "atlas", "hello")
     assert alone.code == 3 and alone.err.startswith("error: No Forge is running here.")
 
 
-def test_a_missing_key_is_one_line_and_how_to_add_one(start_server: Any, tmp_path: Path):
+def test_missing_key_prints_one_line_and_a_hint(start_server: Any, tmp_path: Path):
     server: Server = start_server(tmp_path / "keyless")
     server.call("POST", "/api/v1/bots", {"name": "Atlas"})
-    said = Terminal(server.data_dir)("chat", "atlas", "hello")
-    assert said.code == 4 and said.out == ""
-    error, hint = said.err.splitlines()
+    result = Terminal(server.data_dir)("chat", "atlas", "hello")
+    assert result.code == 4 and result.out == ""
+    error, hint = result.err.splitlines()
     assert error.startswith("error: ") and hint.startswith(" hint: ")
-    assert "forge secrets set" in said.err and "forge models serve" in said.err
+    assert "forge secrets set" in result.err and "forge models serve" in result.err
 
 
-def test_conversations_are_listed_read_searched_named_exported_and_deleted(
+def test_conversations_are_listed_shown_searched_renamed_exported_and_deleted(
     chat_server: ChatServer, terminal: Terminal, tmp_path: Path
 ):
     bot = chat_server.make_bot("Clio")["slug"]
@@ -162,15 +162,15 @@ def test_conversations_are_listed_read_searched_named_exported_and_deleted(
     wait_until(lambda: not chat_server.sessions(bot)[0]["is_answering"], what="the title")
 
     listed = terminal("bots", "sessions", "list", bot)
-    assert "#" not in listed.out, "a number that no command takes"
+    assert "#" not in listed.out, "no command accepts row numbers"
     assert session in listed.out and listed.code == 0
     shown = terminal("bots", "sessions", "show", bot, session[:30])
     assert "what is the tide?" in shown.out and "twice a day" in shown.out
     (hit,) = terminal("bots", "sessions", "search", bot, "twice day", "--json").data
     assert hit["session_id"] == session and "⟦twice⟧" in hit["excerpt"]
     assert "twice" in terminal("bots", "sessions", "search", bot, "twice").out
-    assert terminal("bots", "sessions", "search", bot, "albatross").err == "Nothing was found.\n"
-    assert terminal("bots", "sessions", "rename", bot, session, "The sea").out == "It is called The sea.\n"
+    assert terminal("bots", "sessions", "search", bot, "albatross").err == "No matching messages.\n"
+    assert terminal("bots", "sessions", "rename", bot, session, "The sea").out == "Renamed to The sea.\n"
     exported = terminal("bots", "sessions", "export", bot, session).out
     assert exported.startswith("# The sea\n") and ANSWER in exported
     whole = json.loads(terminal("bots", "sessions", "export", bot, session, "--json").out)

@@ -1,4 +1,4 @@
-"""`forge chat` as a person has it: a prompt in a terminal, answers that are written, Ctrl-C."""
+"""Test `forge chat` in a terminal: the prompt, slash commands, live answers, and Ctrl-C."""
 
 import json
 import time
@@ -37,8 +37,8 @@ def bot(chat_server: ChatServer, request: pytest.FixtureRequest) -> str:
     return chat_server.make_bot(f"Bot of {request.node.name[-40:]}")["slug"]
 
 
-class Sitting:
-    """Types a line when there is a prompt, and looks only at what comes after it."""
+class PromptDriver:
+    """Types lines at the prompt and matches only output that follows the previous match."""
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
@@ -51,168 +51,165 @@ class Sitting:
             self.wait_for(words)
 
     def wait_for(self, words: str) -> None:
-        """Further down than everything that was waited for before."""
         deadline = time.monotonic() + PATIENCE_S
-        while (place := self.screen.text.find(words, self._seen)) < 0:
+        while (index := self.screen.text.find(words, self._seen)) < 0:
             self.screen.wait_for_more(timeout_s=1)
             assert time.monotonic() < deadline, f"{words!r} did not appear:\n{self.screen.text[-3000:]}"
-        self._seen = place + len(words)
+        self._seen = index + len(words)
 
     def interrupt(self, words: str | None = None) -> None:
-        """Ctrl-C at the prompt, until the words are there, or the end.
+        """Press Ctrl-C at the prompt until the words appear or, without words, until the program exits.
 
-        One that comes between the prompt and the line editor's first look at the keyboard is heard with the next key.
+        Readline handles a signal that arrives before its first read only with the next key.
         """
-        while not self._answered(words):
+        while not self._is_handled(words):
             self.screen.type("\x03")
             deadline = time.monotonic() + 5
-            while not self._answered(words) and time.monotonic() < deadline:
+            while not self._is_handled(words) and time.monotonic() < deadline:
                 self.screen.wait_for_more(timeout_s=0.1)
 
-    def _answered(self, words: str | None) -> bool:
+    def _is_handled(self, words: str | None) -> bool:
         if words is None:
             return self.screen.process.poll() is not None
         return words in self.screen.text[self._seen :]
 
 
 @pytest.fixture
-def sit(chat_server: ChatServer, bot: str) -> Iterator[Sitting]:
+def prompt(chat_server: ChatServer, bot: str) -> Iterator[PromptDriver]:
     with open_screen(chat_server.server.data_dir, "chat", bot, NO_COLOR="1") as screen:
-        yield Sitting(screen)
+        yield PromptDriver(screen)
 
 
-def test_an_answer_is_written_and_what_it_took_is_below(chat_server: ChatServer, bot: str, sit: Sitting):
-    sit.type("what is the tide?", "rises", "tide = 12", "Twice <b>a</b> day.", "temperature 0.7 · ")
-    sit.type("and the moon?", "It pulls.", "temperature")
-    sit.type("/exit")
-    assert sit.screen.end() == 0
+def test_answer_is_followed_by_its_footer(chat_server: ChatServer, bot: str, prompt: PromptDriver):
+    prompt.type("what is the tide?", "rises", "tide = 12", "Twice <b>a</b> day.", "temperature 0.7 · ")
+    prompt.type("and the moon?", "It pulls.", "temperature")
+    prompt.type("/exit")
+    assert prompt.screen.end() == 0
     (session,) = chat_server.sessions(bot)
     assert [message["text"] for message in chat_server.messages(session["id"])][2:] == [
         "and the moon?",
         "It pulls.",
     ]
-    remembering = chat_server.server.call("GET", "/api/v1/runs?kind=remember")
+    memory_runs = chat_server.server.call("GET", "/api/v1/runs?kind=remember")
     assert any(
         chat_server.server.call("GET", f"/api/v1/runs/{run['id']}")["input"]["session_id"] == session["id"]
-        for run in remembering
+        for run in memory_runs
     )
 
 
-def test_ctrl_c_stops_the_answer_and_not_the_program(chat_server: ChatServer, bot: str, sit: Sitting):
-    sit.type("tell me a story", "a long story")
-    sit.screen.type("\x03")
-    sit.wait_for("The answer was stopped.")
-    sit.wait_for("/resume")
+def test_ctrl_c_stops_only_the_answer(chat_server: ChatServer, bot: str, prompt: PromptDriver):
+    prompt.type("tell me a story", "a long story")
+    prompt.screen.type("\x03")
+    prompt.wait_for("The answer was stopped.")
+    prompt.wait_for("/resume")
     (session,) = chat_server.sessions(bot)
     stopped = chat_server.messages(session["id"])[-1]
     assert stopped["status"] == "stopped" and ENDLESS.startswith(stopped["text"])
-    sit.type("and the moon?", "It pulls.")
-    sit.wait_for(PROMPT)
-    sit.interrupt("Once more, or /exit, to leave.")
-    sit.wait_for(PROMPT)
-    sit.interrupt()
-    assert sit.screen.end() == 0
+    prompt.type("and the moon?", "It pulls.")
+    prompt.wait_for(PROMPT)
+    prompt.interrupt("Press Ctrl-C again or type /exit to exit.")
+    prompt.wait_for(PROMPT)
+    prompt.interrupt()
+    assert prompt.screen.end() == 0
 
 
-def test_ctrl_d_leaves(sit: Sitting):
-    sit.wait_for(PROMPT)
-    sit.screen.type("\x04")
-    assert sit.screen.end() == 0
+def test_ctrl_d_exits(prompt: PromptDriver):
+    prompt.wait_for(PROMPT)
+    prompt.screen.type("\x04")
+    assert prompt.screen.end() == 0
 
 
-def test_an_answer_is_tried_again_and_a_question_said_differently(
-    chat_server: ChatServer, bot: str, sit: Sitting
-):
-    sit.type("what is the tide?", "Twice", "temperature")
-    sit.type("/retry", "Twice", "temperature")
-    sit.type("/edit and the moon?", "It pulls.", "temperature")
+def test_retry_and_edit_create_branches(chat_server: ChatServer, bot: str, prompt: PromptDriver):
+    prompt.type("what is the tide?", "Twice", "temperature")
+    prompt.type("/retry", "Twice", "temperature")
+    prompt.type("/edit and the moon?", "It pulls.", "temperature")
     (session,) = chat_server.sessions(bot)
     messages = chat_server.messages(session["id"])
     assert [message["text"] for message in messages] == ["and the moon?", "It pulls."]
     assert len(messages[0]["siblings"]) == 2 and session["messages"] == 5
-    sit.wait_for(PROMPT)
-    sit.screen.type("/edit\n")
-    sit.wait_for("and the moon?")
-    sit.screen.type(" Or the tide?\n")
-    sit.wait_for("Twice")
+    prompt.wait_for(PROMPT)
+    prompt.screen.type("/edit\n")
+    prompt.wait_for("and the moon?")
+    prompt.screen.type(" Or the tide?\n")
+    prompt.wait_for("Twice")
     assert chat_server.messages(session["id"])[0]["text"] == "and the moon? Or the tide?"
 
 
-def test_conversations_are_listed_switched_named_and_exported(
-    chat_server: ChatServer, bot: str, sit: Sitting, tmp_path: Path
+def test_conversations_are_listed_switched_renamed_and_exported(
+    chat_server: ChatServer, bot: str, prompt: PromptDriver, tmp_path: Path
 ):
-    sit.type("what is the tide?", "temperature")
-    sit.type("/title The sea", "It is called The sea.")
-    sit.type("/new", "A new conversation begins")
-    sit.type("and the moon?", "It pulls.", "temperature")
-    sit.type("/sessions", "TITLE", "The sea")
-    sit.type("/switch 2", "The sea (2 messages)", "Twice")
-    sit.type("/title", "The sea")
+    prompt.type("what is the tide?", "temperature")
+    prompt.type("/title The sea", "Renamed to The sea.")
+    prompt.type("/new", "Your next message starts a new conversation.")
+    prompt.type("and the moon?", "It pulls.", "temperature")
+    prompt.type("/sessions", "TITLE", "The sea")
+    prompt.type("/switch 2", "The sea (2 messages)", "Twice")
+    prompt.type("/title", "The sea")
     file = tmp_path / "sea.json"
-    sit.type(f"/export {file}", "Saved as")
+    prompt.type(f"/export {file}", "Saved to")
     assert json.loads(file.read_text())["session"]["title"] == "The sea"
-    sit.type(f"/export {file}", "is there already")
-    sit.type("/switch 9", "There is no conversation '9'")
-    sit.type("/stop", "No answer is being written.")
-    sit.type("/resume", "nothing to resume")
+    prompt.type(f"/export {file}", "already exists")
+    prompt.type("/switch 9", "There is no conversation '9'")
+    prompt.type("/stop", "No answer is being written.")
+    prompt.type("/resume", "nothing to resume")
     assert {session["title"] for session in chat_server.sessions(bot)} >= {"The sea"}
 
 
-def test_memories_are_given_listed_and_forgotten(chat_server: ChatServer, bot: str, sit: Sitting):
-    sit.type("/memories", "It remembers nothing yet.")
-    sit.type("/remember The boat is red.", "Remembered: The boat is red.")
-    sit.type("/memories", "The boat is red.")
-    sit.type("/forget 2", "There is no such number.")
-    sit.type("/forget 1", "Forgotten: The boat is red.")
-    sit.type("/model", "scripted:talker", "4,096 tokens")
+def test_memories_are_added_listed_and_deleted(chat_server: ChatServer, bot: str, prompt: PromptDriver):
+    prompt.type("/memories", "No memories yet.")
+    prompt.type("/remember The boat is red.", "Remembered: The boat is red.")
+    prompt.type("/memories", "The boat is red.")
+    prompt.type("/forget 2", "There is no memory with this number.")
+    prompt.type("/forget 1", "Forgotten: The boat is red.")
+    prompt.type("/model", "scripted:talker", "4,096 tokens")
     assert chat_server.server.call("GET", f"/api/v1/bots/{bot}/memories") == []
 
 
-def test_slashes_lines_and_mistakes(chat_server: ChatServer, bot: str, sit: Sitting):
-    sit.type("/nonsense", "There is no command /nonsense.")
-    sit.type("/help", "/switch N", "type two")
-    sit.type("/retry", "This conversation has not begun.")
-    sit.type("//moon", "A slash.", "temperature")
-    sit.type("the\\")
-    sit.wait_for("  … ")
-    sit.screen.type("moon\n")
-    sit.wait_for("It pulls.")
+def test_slash_messages_multiline_input_and_errors(chat_server: ChatServer, bot: str, prompt: PromptDriver):
+    prompt.type("/nonsense", "Unknown command /nonsense.")
+    prompt.type("/help", "/switch N", "End a line with")
+    prompt.type("/retry", "This conversation has no messages yet.")
+    prompt.type("//moon", "A slash.", "temperature")
+    prompt.type("the\\")
+    prompt.wait_for("  … ")
+    prompt.screen.type("moon\n")
+    prompt.wait_for("It pulls.")
     (session,) = chat_server.sessions(bot)
     questions = [message["text"] for message in chat_server.messages(session["id"])[::2]]
     assert questions == ["/moon", "the\nmoon"]
 
 
-def test_an_answer_that_died_with_the_server_is_found_and_written_on(start_server: Any, tmp_path: Path):
+def test_answer_interrupted_by_a_server_crash_is_resumed(start_server: Any, tmp_path: Path):
     server: Server = start_server(tmp_path / "mortal")
     with open_chat_server(server, SCENES) as chat_server:
         chat_server.make_bot("Atlas")
         with open_screen(server.data_dir, "chat", "atlas", NO_COLOR="1") as screen:
-            sit = Sitting(screen)
-            sit.type("tell me a story", "a long story")
+            prompt = PromptDriver(screen)
+            prompt.type("tell me a story", "a long story")
             session = chat_server.sessions("atlas")[0]["id"]
-            wait_until(lambda: chat_server.messages(session)[-1]["text"], what="something to keep")
+            wait_until(lambda: chat_server.messages(session)[-1]["text"], what="saved text of the answer")
             server.kill()
-            sit.wait_for("Trying again")
+            prompt.wait_for("Trying again")
             server.start()
-            sit.wait_for("The answer was interrupted.")
-            sit.wait_for("/resume")
+            prompt.wait_for("The answer was interrupted.")
+            prompt.wait_for("/resume")
         with open_screen(server.data_dir, "chat", "atlas", "--last", NO_COLOR="1") as screen:
-            sit = Sitting(screen)
-            sit.wait_for("The answer was interrupted.")
-            sit.type("/resume", "a long story")
-            sit.screen.type("\x03")
-            sit.wait_for("The answer was stopped.")
-            sit.type("and the moon?", "It pulls.")
+            prompt = PromptDriver(screen)
+            prompt.wait_for("The answer was interrupted.")
+            prompt.type("/resume", "a long story")
+            prompt.screen.type("\x03")
+            prompt.wait_for("The answer was stopped.")
+            prompt.type("and the moon?", "It pulls.")
 
 
-def test_an_answer_asked_for_elsewhere_is_listened_to(chat_server: ChatServer, bot: str):
-    asked = chat_server.server.call("POST", f"/api/v1/bots/{bot}/chat", {"text": "tell me a story"})
-    session = asked["session"]["id"]
+def test_answer_requested_by_another_client_is_followed(chat_server: ChatServer, bot: str):
+    turn = chat_server.server.call("POST", f"/api/v1/bots/{bot}/chat", {"text": "tell me a story"})
+    session = turn["session"]["id"]
     with open_screen(chat_server.server.data_dir, "chat", bot, "--session", session, NO_COLOR="1") as screen:
-        sit = Sitting(screen)
-        sit.wait_for("tell me a story")
-        sit.wait_for("a long story")
+        prompt = PromptDriver(screen)
+        prompt.wait_for("tell me a story")
+        prompt.wait_for("a long story")
         chat_server.server.call("POST", f"/api/v1/sessions/{session}/stop")
-        sit.wait_for("The answer was stopped.")
-        sit.type("/exit")
+        prompt.wait_for("The answer was stopped.")
+        prompt.type("/exit")
         assert screen.end() == 0

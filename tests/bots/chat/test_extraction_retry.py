@@ -1,9 +1,9 @@
-"""A provider that is away for a while does not cost a bot what it should have remembered. On both databases."""
+"""The extraction of facts survives an outage of the provider. On both databases."""
 
 from typing import Any
 
 import pytest
-from tests.support.chat_client import data, open_talk
+from tests.support.chat_client import data, open_bot_client
 from tests.support.live_forge import Live
 from tests.support.models import StartModels
 
@@ -27,41 +27,43 @@ def script(faults: int) -> dict[str, Any]:
 
 
 @pytest.fixture(autouse=True)
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As often as ever, without the pauses."""
+def short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the number of attempts, but shorten the delays."""
     for name in ("RETRY", "EXTRACTION_RETRY"):
-        usual: Retry = getattr(completion, name)
-        monkeypatch.setattr(completion, name, Retry(attempts=usual.attempts, first_delay_s=0.01, factor=1.0))
+        original: Retry = getattr(completion, name)
+        monkeypatch.setattr(
+            completion, name, Retry(attempts=original.attempts, first_delay_s=0.01, factor=1.0)
+        )
 
 
 async def test_extraction_is_retried_after_outage(live_forge: Live, model_server: StartModels):
     async with live_forge.client() as client:
-        talk = await open_talk(client, model_server(script(faults=RETRY.attempts + 1)))
-        said = await talk.say("I am allergic to hazelnuts.")
-        await talk.post(f"/sessions/{said['session_id']}/remember")
-        await talk.quiet()
+        bot = await open_bot_client(client, model_server(script(faults=RETRY.attempts + 1)))
+        answer = await bot.say("I am allergic to hazelnuts.")
+        await bot.post(f"/sessions/{answer['session_id']}/remember")
+        await bot.wait_until_idle()
         assert [one["fact"] for one in data(await client.get("/api/v1/bots/ada/memories"))] == [FACT["fact"]]
 
 
 async def test_failed_extraction_releases_messages(live_forge: Live, model_server: StartModels):
     async with live_forge.client() as client:
-        talk = await open_talk(client, model_server(script(faults=RETRY.attempts)))
-        session_id = (await talk.say("I am allergic to hazelnuts."))["session_id"]
+        bot = await open_bot_client(client, model_server(script(faults=RETRY.attempts)))
+        session_id = (await bot.say("I am allergic to hazelnuts."))["session_id"]
         for _ in range(EXCHANGES_PER_EXTRACTION - 1):
-            await talk.say("Go on.", session_id)
-        await talk.quiet()
+            await bot.say("Go on.", session_id)
+        await bot.wait_until_idle()
         assert data(await client.get("/api/v1/bots/ada/memories")) == []
-        await talk.post(f"/sessions/{session_id}/remember")
-        await talk.quiet()
+        await bot.post(f"/sessions/{session_id}/remember")
+        await bot.wait_until_idle()
         assert [one["fact"] for one in data(await client.get("/api/v1/bots/ada/memories"))] == [FACT["fact"]]
 
 
 async def test_invalid_extraction_is_not_retried_for_hours(live_forge: Live, model_server: StartModels):
     server = model_server({"scenes": {"talk": {"turns": [{"text": "I see."}], "after": "repeat"}}})
     async with live_forge.client() as client:
-        talk = await open_talk(client, server)
-        said = await talk.say("I am allergic to hazelnuts.")
-        await talk.post(f"/sessions/{said['session_id']}/remember")
-        await talk.quiet()
-    asked = [entry for entry in server.requests() if "long-term memory" in str(entry.body.get("system"))]
-    assert len(asked) == 2  # once, and once more with what was wrong
+        bot = await open_bot_client(client, server)
+        answer = await bot.say("I am allergic to hazelnuts.")
+        await bot.post(f"/sessions/{answer['session_id']}/remember")
+        await bot.wait_until_idle()
+    requests = [entry for entry in server.requests() if "long-term memory" in str(entry.body.get("system"))]
+    assert len(requests) == 2  # one attempt and one correction

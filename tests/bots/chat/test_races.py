@@ -1,5 +1,4 @@
-"""Who may write an answer, when two want to: a run that was stopped or taken over, the one after it, a reader, a deletion.
-On both databases."""
+"""Concurrent writers of one answer: stopped and resumed runs, readers and deletions. On both databases."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from tests.bots.chat.rows import START, add_bot, add_session, made_with, say
+from tests.bots.chat.rows import START, add_bot, add_message, add_session, answer_facts
 from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
 from tests.support.timeouts import PATIENCE_S
 
@@ -39,7 +38,7 @@ WHOLE = AnswerEnding(
 
 
 @dataclass(frozen=True)
-class Desk:
+class AnswerEnvironment:
     store: Store
     engine: EngineUnderTest
     given: ChatInput
@@ -60,128 +59,128 @@ class Desk:
         async with self.store.begin() as tx:
             return await AnswerWriter(self.engine.events).finish(tx, run_id, self.given, ending)
 
-    async def told(self) -> list[str]:
+    async def event_types(self) -> list[str]:
         async with self.store.read() as tx:
             stream = session_stream(self.given.session_id)
             return [event.type for event in await self.engine.events.read(tx, stream)]
 
 
-async def _at_once(_: RunContext, __: Any) -> None:
+async def _return(_: RunContext, __: Any) -> None:
     pass
 
 
 @pytest.fixture
-async def desk(store: Store) -> AsyncIterator[Desk]:
-    """Somebody asked, and the run `new` writes the answer; `old` did before it was resumed."""
+async def env(store: Store) -> AsyncIterator[AnswerEnvironment]:
+    """Add an answer written by the run `new`, and by `old` before it was resumed."""
     session = await add_session(store, await add_bot(store))
-    asked = await say(store, session, Speaker.USER, "What is the tide?", None)
-    more = {"status": MessageStatus.WRITING, "answer": made_with(), "run_id": "new"}
-    answer = await say(store, session, Speaker.ASSISTANT, "It", asked, **more)
+    question_id = await add_message(store, session, Speaker.USER, "What is the tide?", None)
+    more = {"status": MessageStatus.WRITING, "answer": answer_facts(), "run_id": "new"}
+    answer = await add_message(store, session, Speaker.ASSISTANT, "It", question_id, **more)
     given = ChatInput(
         bot_id=session.bot_id,
         session_id=session.id,
-        question_id=asked,
+        question_id=question_id,
         answer_id=answer,
         title=session.title,
     )
-    async with open_engine(store, kind("chat_test", _at_once)) as engine:
-        yield Desk(store, engine, given)
+    async with open_engine(store, kind("chat_test", _return)) as engine:
+        yield AnswerEnvironment(store, engine, given)
 
 
-async def test_a_run_that_comes_back_late_writes_nothing_into_a_resumed_answer(desk: Desk):
-    given = desk.given
-    async with desk.store.begin() as tx:
+async def test_superseded_run_cannot_write_the_answer(env: AnswerEnvironment):
+    given = env.given
+    async with env.store.begin() as tx:
         assert await chats.claim_attempt(tx, given.answer_id, "old", 2001, "stale") is None
-    voice = ChatAnswerSink(desk.store, desk.engine.events, given.session_id, given.answer_id, "old", "stale")
-    await voice.save()
-    assert await desk.end("old") is None
-    assert ((await desk.answer()).text, (await desk.answer()).status) == ("It", MessageStatus.WRITING)
-    async with desk.store.begin() as tx:
+    sink = ChatAnswerSink(env.store, env.engine.events, given.session_id, given.answer_id, "old", "stale")
+    await sink.save()
+    assert await env.end("old") is None
+    assert ((await env.answer()).text, (await env.answer()).status) == ("It", MessageStatus.WRITING)
+    async with env.store.begin() as tx:
         assert await chats.claim_attempt(tx, given.answer_id, "new", 2001, "") is not None
         assert await chats.claim_attempt(tx, given.answer_id, "new", 2001, "") is None
 
 
-async def test_nothing_is_begun_once_it_was_stopped(desk: Desk):
-    await desk.change(MessageStatus.STOPPED)
-    async with desk.store.begin() as tx:
-        assert await chats.claim_attempt(tx, desk.given.answer_id, "new", 2001, "") is None
+async def test_stopped_answer_is_not_started(env: AnswerEnvironment):
+    await env.change(MessageStatus.STOPPED)
+    async with env.store.begin() as tx:
+        assert await chats.claim_attempt(tx, env.given.answer_id, "new", 2001, "") is None
 
 
-async def test_an_answer_that_was_resumed_while_somebody_looked_is_not_ended(desk: Desk):
-    """The reader saw that the old run is over; meanwhile a person has resumed the answer."""
+async def test_resumed_answer_is_not_ended_by_a_reader(env: AnswerEnvironment):
+    """The reader saw the end of the old run, but the answer was resumed since."""
 
-    class Late(StaleAnswers):
+    class LateReader(StaleAnswers):
         async def _end(self, writing: MessageRow, run: Any) -> None:
             await super()._end(replace(writing, run_id="old"), run)
 
-    await Late(desk.store, desk.engine.events, desk.engine.runs).end(desk.given.session_id)
-    assert (await desk.answer()).status is MessageStatus.WRITING
+    await LateReader(env.store, env.engine.events, env.engine.runs).end(env.given.session_id)
+    assert (await env.answer()).status is MessageStatus.WRITING
 
 
-async def test_an_answer_that_was_stopped_just_before_it_was_whole_has_all_its_words(desk: Desk):
-    await desk.change(MessageStatus.STOPPED, finished_at=START)
-    assert await desk.end("new") is None
-    row = await desk.answer()
+async def test_answer_stopped_just_before_its_end_has_the_whole_text(env: AnswerEnvironment):
+    await env.change(MessageStatus.STOPPED, finished_at=START)
+    assert await env.end("new") is None
+    row = await env.answer()
     assert (row.status, row.text, row.finished_at) == (MessageStatus.STOPPED, "It rises and falls.", START)
-    assert row.cost_micros == made_with().cost_micros + 70
-    assert await desk.told() == ["chat.answered"]
+    assert row.cost_micros == answer_facts().cost_micros + 70
+    assert await env.event_types() == ["chat.answered"]
 
 
-async def test_stopping_an_answer_whose_run_ends_at_that_moment_is_no_mistake(desk: Desk):
-    run = await desk.engine.finished((await desk.engine.start("chat_test")).id)
-    await desk.change(MessageStatus.WRITING, run_id=run.id)
+async def test_stopping_an_answer_whose_run_just_ended_succeeds(env: AnswerEnvironment):
+    run = await env.engine.finished((await env.engine.start("chat_test")).id)
+    await env.change(MessageStatus.WRITING, run_id=run.id)
 
-    class Early(StaleAnswers):
+    class EarlyReader(StaleAnswers):
         async def end(self, session_id: str) -> None:
-            """The run had not ended when it looked."""
+            """Do nothing, as if the run had not ended yet."""
 
     unused: Any = None
-    settling = Early(desk.store, desk.engine.events, desk.engine.runs)
+    stale_answers = EarlyReader(env.store, env.engine.events, env.engine.runs)
     service = Chats(
-        database=desk.store,
-        events=desk.engine.events,
-        runs=desk.engine.runs,
+        database=env.store,
+        events=env.engine.events,
+        runs=env.engine.runs,
         bots=unused,
         questions=unused,
-        stale_answers=settling,
+        stale_answers=stale_answers,
         idle_sessions=unused,
     )
-    stopped = await service.stop(ACCOUNT, desk.given.session_id, by="person")
+    stopped = await service.stop(ACCOUNT, env.given.session_id, by="person")
     assert stopped.status is MessageStatus.STOPPED
 
 
-async def test_a_conversation_is_locked_before_its_answer(desk: Desk):
-    """Whoever stops an answer has locked the conversation, and changes the answer then: its end must not hold the
-    answer while it waits for the conversation."""
-    if desk.store.is_sqlite:
+async def test_conversation_is_locked_before_its_answer(env: AnswerEnvironment):
+    """Stopping locks the conversation before the answer: finishing must not hold the
+    answer while it waits for the conversation, or both would deadlock."""
+    if env.store.is_sqlite:
         pytest.skip("SQLite has one writer")
-    async with desk.store.begin() as tx:
-        assert await chats.find_session(tx, desk.given.session_id, lock=True)
-        ending = asyncio.create_task(desk.end("new"))
-        await _until_somebody_waits(desk.store)
+    async with env.store.begin() as tx:
+        assert await chats.find_session(tx, env.given.session_id, lock=True)
+        ending = asyncio.create_task(env.end("new"))
+        await _wait_for_lock(env.store)
         stopped = await chats.change_message(
-            tx, desk.given.answer_id, {MessageStatus.WRITING}, status=MessageStatus.STOPPED.value
+            tx, env.given.answer_id, {MessageStatus.WRITING}, status=MessageStatus.STOPPED.value
         )
         assert stopped is not None
     assert await ending is None
-    assert (await desk.answer()).status is MessageStatus.STOPPED
+    assert (await env.answer()).status is MessageStatus.STOPPED
 
 
-async def test_what_comes_after_a_deletion_leaves_nothing_behind(desk: Desk):
-    given = desk.given
-    await desk.change(MessageStatus.STOPPED)
-    parts = desk.store, desk.engine.events, desk.engine.runs
+async def test_writes_after_a_deletion_have_no_effect(env: AnswerEnvironment):
+    given = env.given
+    await env.change(MessageStatus.STOPPED)
+    parts = env.store, env.engine.events, env.engine.runs
     await Sessions(*parts, StaleAnswers(*parts)).delete(ACCOUNT, given.session_id)
     prepared = PreparedAnswer(
-        at=START, directive="", model=None, facts=made_with(), stretches=[[given.question_id]]
+        at=START, directive="", model=None, facts=answer_facts(), stretches=[[given.question_id]]
     )
-    async with desk.store.begin() as tx:
-        await AnswerWriter(desk.engine.events).save_summary(tx, "new", given, prepared, "The sea.")
-    assert await desk.end("new") is None
-    assert await desk.told() == []
+    async with env.store.begin() as tx:
+        await AnswerWriter(env.engine.events).save_summary(tx, "new", given, prepared, "The sea.")
+    assert await env.end("new") is None
+    assert await env.event_types() == []
 
 
-async def _until_somebody_waits(store: Store) -> None:
+async def _wait_for_lock(store: Store) -> None:
     waiting = sa.text(
         "SELECT count(*) FROM pg_stat_activity"
         " WHERE datname = current_database() AND wait_event_type = 'Lock'"

@@ -1,9 +1,9 @@
-"""A bot with real skills in a whole Forge, on both databases: instructions, files, and a script that really runs."""
+"""Real skills of a bot in a whole Forge, on both databases."""
 
 from typing import Any
 
 import httpx2
-from tests.support.chat_client import data, open_talk, problem
+from tests.support.chat_client import data, open_bot_client, problem
 from tests.support.live_forge import Live
 from tests.support.models import StartModels
 
@@ -37,7 +37,7 @@ def results(body: Any) -> list[str]:
     return [text if isinstance(text, str) else text[0]["text"] for text in found]
 
 
-async def test_a_bot_takes_up_a_script_and_really_runs_it(live_forge: Live, model_server: StartModels):
+async def test_bot_opens_and_runs_a_real_script(live_forge: Live, model_server: StartModels):
     turns = [
         {"text": "I add them up.", "tools": [{"use_skill": {"name": "add-up"}}]},
         {"tools": [{"read_skill_file": {"name": "add-up", "path": "notes/limits.md"}}]},
@@ -47,17 +47,17 @@ async def test_a_bot_takes_up_a_script_and_really_runs_it(live_forge: Live, mode
     ]
     server = model_server({"scenes": {"title": TITLE, "talk": {"turns": turns}}})
     async with live_forge.client() as client:
-        talk = await open_talk(client, server)
+        bot = await open_bot_client(client, server)
         await add_skill(client)
-        wish = {"skill_name": "add-up", "version": "^1.2", "overrides": {"unit": "apples"}}
-        made = data(await client.post("/api/v1/bots/ada/skills", json=wish))
-        assert (made["is_offered"], made["kind"], made["version"], made["pin"]) == (
+        body = {"skill_name": "add-up", "version": "^1.2", "overrides": {"unit": "apples"}}
+        attached = data(await client.post("/api/v1/bots/ada/skills", json=body))
+        assert (attached["is_offered"], attached["kind"], attached["version"], attached["pin"]) == (
             True,
             "script",
             "1.2.0",
             "^1.2",
         )
-        answer = await talk.say("What is 20 and 22?")
+        answer = await bot.say("What is 20 and 22?")
         sent = [one.body for one in server.requests() if "<soul>" in str(one.body.get("system"))][-1]
         runs = data(await client.get("/api/v1/skills/add-up/runs"))
         assert answer["text"] == "I add them up.\n\n42 apples."

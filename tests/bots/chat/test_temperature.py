@@ -1,10 +1,10 @@
-"""The temperature under an answer is the one that was sent: some models take none."""
+"""The shown temperature is the one sent to the model; some models accept none."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.chat_client import PRICE, data, open_talk
+from tests.support.chat_client import PRICE, data, open_bot_client
 from tests.support.live_forge import Live
 from tests.support.models import StartModels
 
@@ -17,15 +17,15 @@ SCRIPT = {"scenes": {"talk": {"turns": [{"text": "Tea."}], "after": "repeat"}}}
 
 @pytest.fixture
 def database_url(tmp_path: Path, new_database: Callable[[str, Path], str]) -> str:
-    """This is about what is sent, not about where it is kept."""
+    """Use SQLite only: this test checks what is sent, not how it is stored."""
     return new_database("sqlite", tmp_path / "data")
 
 
-async def test_what_is_shown_is_what_was_sent(live_forge: Live, model_server: StartModels):
+async def test_shown_temperature_is_the_sent_one(live_forge: Live, model_server: StartModels):
     server = model_server(SCRIPT)
-    seen: dict[str, tuple[float | None, float | None]] = {}
+    temperatures: dict[str, tuple[float | None, float | None]] = {}
     async with live_forge.client() as client:
-        talk = await open_talk(client, server)
+        bot = await open_bot_client(client, server)
         for kind, names in MODELS.items():
             address = server.url + ("/v1" if kind == "openai" else "")
             body = {"kind": kind, "base_url": address}
@@ -34,13 +34,13 @@ async def test_what_is_shown_is_what_was_sent(live_forge: Live, model_server: St
                 ref = f"{kind}-script:{name}"
                 data(await client.put("/api/v1/models/prices", params={"model": ref}, json=PRICE))
                 data(await client.patch("/api/v1/bots/ada", json={"model": ref, "temperature": 0.4}))
-                answer = await talk.say("What do you drink?")
+                answer = await bot.say("What do you drink?")
                 (sent,) = (one.body for one in server.requests() if _asks(one.body, name))
-                seen[name] = (sent.get("temperature"), answer["answer"]["temperature"])
-    assert {name: shown for name, (_, shown) in seen.items()} == {
-        name: sent for name, (sent, _) in seen.items()
+                temperatures[name] = (sent.get("temperature"), answer["answer"]["temperature"])
+    assert {name: shown for name, (_, shown) in temperatures.items()} == {
+        name: sent for name, (sent, _) in temperatures.items()
     }
-    assert {name for name, (sent, _) in seen.items() if sent is None} == {
+    assert {name for name, (sent, _) in temperatures.items() if sent is None} == {
         "claude-opus-4-7",
         "claude-sonnet-5",
         "gpt-5",

@@ -1,10 +1,10 @@
-"""Problems as one line each."""
+"""Format problems as one line each."""
 
 from forge.bots.files.parsed import Parsed
 from forge.bots.models import FileProblem
 
 
-def told(parsed: Parsed) -> list[str]:
+def problem_lines(parsed: Parsed) -> list[str]:
     return [_line(problem) for problem in parsed.problems]
 
 

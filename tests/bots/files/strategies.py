@@ -1,4 +1,4 @@
-"""Texts that break files: what a YAML, TOML or Markdown reader would take for something else."""
+"""Texts that could break YAML, TOML or Markdown files."""
 
 from hypothesis import strategies as st
 
@@ -65,31 +65,31 @@ NASTY = (
 _no_nul = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 
 
-def texts(most: int, *, least: int = 0) -> st.SearchStrategy[str]:
-    wild = st.text(_no_nul, min_size=least, max_size=most)
-    nasty = st.sampled_from([text for text in NASTY if least <= len(text) <= most])
-    joined = st.builds(lambda one, two: (one + two)[:most], nasty, wild)
+def texts(max_size: int, *, min_size: int = 0) -> st.SearchStrategy[str]:
+    wild = st.text(_no_nul, min_size=min_size, max_size=max_size)
+    nasty = st.sampled_from([text for text in NASTY if min_size <= len(text) <= max_size])
+    joined = st.builds(lambda one, two: (one + two)[:max_size], nasty, wild)
     return st.one_of(nasty, wild, joined)
 
 
 souls = st.builds(
     Soul,
-    name=texts(200, least=1),
-    traits=st.lists(texts(100, least=1), max_size=5),
+    name=texts(200, min_size=1),
+    traits=st.lists(texts(100, min_size=1), max_size=5),
     tone=texts(200),
     body=texts(400),
 )
 identities = st.builds(
     Identity,
-    display_name=texts(200, least=1),
+    display_name=texts(200, min_size=1),
     description=texts(300),
     category=st.sampled_from(Category),
-    tags=st.lists(texts(40, least=1), max_size=4),
-    provider=texts(32, least=1) | st.none(),
-    model=texts(200, least=1),
+    tags=st.lists(texts(40, min_size=1), max_size=4),
+    provider=texts(32, min_size=1) | st.none(),
+    model=texts(200, min_size=1),
     temperature=st.floats(0, 2),
     max_tokens=st.integers(1, 200_000),
-    avatar=texts(16, least=1),
+    avatar=texts(16, min_size=1),
     colour=st.from_regex(r"#[0-9a-f]{6}", fullmatch=True),
     memory=st.booleans(),
 )

@@ -1,4 +1,4 @@
-"""Whatever stands in a file, reading it ends with a value or with problems, and changing it touches one key."""
+"""Any file content is parsed or reported, and a change affects one key."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,7 +82,7 @@ wild = st.one_of(
 
 @MORE
 @given(st.sampled_from(BotFile), wild)
-def test_any_text_is_read_and_every_problem_is_inside_of_it(file: BotFile, text: str):
+def test_any_text_is_parsed_with_problems_inside_the_text(file: BotFile, text: str):
     lines = text.count("\n") + text.count("\r") + 1
     for problem in find_problems(file, text):
         assert problem.file is file and problem.message
@@ -91,7 +91,7 @@ def test_any_text_is_read_and_every_problem_is_inside_of_it(file: BotFile, text:
 
 @MORE
 @given(blocks, st.sampled_from(["new", "a: b", None]))
-def test_a_change_of_any_front_matter_is_that_change_or_refused(yaml: str, value: str | None):
+def test_change_of_any_front_matter_is_applied_or_rejected(yaml: str, value: str | None):
     text = f"---\n{yaml}\n---\nbody"
     try:
         changed = change_identity(text, {"model": value})
@@ -99,7 +99,7 @@ def test_a_change_of_any_front_matter_is_that_change_or_refused(yaml: str, value
         return
     before = read_front_matter(text).root.plain()
     after = read_front_matter(changed).root.plain()
-    assert after == {key: it for key, it in before.items() if key != "model"} | (
+    assert after == {key: old for key, old in before.items() if key != "model"} | (
         {"model": value} if value else {}
     )
     assert changed.endswith("---\nbody")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
-from tests.bots.files.problem_lines import told
+from tests.bots.files.problem_lines import problem_lines
 from tests.bots.files.strategies import identities, texts
 
 from forge.bots.files.identity import change_identity, parse_identity, render_identity
@@ -13,7 +13,7 @@ from forge.bots.models import Category, Identity
 from forge.errors import Invalid
 
 
-def test_a_name_is_enough():
+def test_only_a_name_is_required():
     assert parse_identity("---\ndisplay_name: Ada\n---\n") == Parsed(Identity(display_name="Ada"))
 
 
@@ -69,7 +69,7 @@ colour: green
 memory: perhaps
 ---
 """
-    assert told(parse_identity(text)) == snapshot(
+    assert problem_lines(parse_identity(text)) == snapshot(
         [
             "2:1 error: `display_name` must be a string. Put the text in quotes on the line of the key.",
             "3:1 error: `category` has an unknown value. Allowed: 'assistant', 'creative', 'research' or 'utility'.",
@@ -87,15 +87,15 @@ memory: perhaps
 @pytest.mark.parametrize(
     "temperature", ["-0.1", "2.1", ".nan", "nan", ".inf", "-inf", "1,5", "true", "[1]", "1e400"]
 )
-def test_a_temperature_is_a_number_from_0_to_2(temperature: str):
+def test_temperature_outside_0_to_2_is_rejected(temperature: str):
     result = parse_identity(f"---\ndisplay_name: Ada\ntemperature: {temperature}\n---\n")
     assert [(problem.line, problem.is_warning) for problem in result.problems] == [(3, False)]
 
 
-def test_a_provider_needs_a_model():
+def test_provider_requires_a_model():
     result = parse_identity("---\nprovider: openai\ndisplay_name: Ada\n---\n")
     assert result.value is None
-    assert told(result) == snapshot(
+    assert problem_lines(result) == snapshot(
         [
             "2:1 error: `provider` is set without a `model`. Add a line `model: …`, or remove `provider` to use the default model for bots."
         ]
@@ -200,7 +200,7 @@ def test_change_keeps_rest_of_file():
         ("description: >-  # folded\n  a\n", {"description": "b"}, "description: b\n"),
     ],
 )
-def test_one_key_is_changed_in_its_place(before: str, changes: dict[str, Any], after: str):
+def test_key_is_changed_in_place(before: str, changes: dict[str, Any], after: str):
     assert change_identity(f"---\n{before}---\nnotes", changes) == f"---\n{after}---\nnotes"
 
 
@@ -225,21 +225,21 @@ def test_uneditable_layout_is_rejected(text: str):
 changes_of = st.fixed_dictionaries(
     {},
     optional={
-        "display_name": texts(200, least=1),
+        "display_name": texts(200, min_size=1),
         "description": texts(300) | st.none(),
         "category": st.sampled_from(Category) | st.none(),
-        "tags": st.lists(texts(40, least=1), max_size=3) | st.none(),
-        "model": texts(200, least=1),
+        "tags": st.lists(texts(40, min_size=1), max_size=3) | st.none(),
+        "model": texts(200, min_size=1),
         "temperature": st.floats(0, 2) | st.none(),
         "memory": st.booleans() | st.none(),
-        "avatar": texts(16, least=1) | st.none(),
+        "avatar": texts(16, min_size=1) | st.none(),
     },
 )
 
 
 @settings(max_examples=150, deadline=None)
 @given(identities, changes_of, st.booleans())
-def test_exactly_the_named_keys_change(identity: Identity, changes: dict[str, Any], is_commented: bool):
+def test_only_the_given_keys_change(identity: Identity, changes: dict[str, Any], is_commented: bool):
     text = render_identity(identity)
     if is_commented:
         text = text.replace("---\ndisplay_name", "---\n# a comment\ndisplay_name", 1) + "\nnotes\n"

@@ -1,4 +1,4 @@
-"""The reference page shows files that are read without a word."""
+"""The reference page of bot files: its examples are valid and complete."""
 
 import re
 from pathlib import Path
@@ -26,11 +26,11 @@ def example(file: BotFile) -> str:
 
 
 @pytest.mark.parametrize("file", BotFile)
-def test_every_example_is_without_a_mistake(file: BotFile):
+def test_examples_are_valid(file: BotFile):
     assert find_problems(file, example(file)) == []
 
 
-def test_the_examples_say_what_the_page_says():
+def test_examples_are_parsed_as_described():
     soul, identity = parse_soul(example(BotFile.SOUL)).value, parse_identity(example(BotFile.IDENTITY)).value
     user, skills = parse_user(example(BotFile.USER)).value, parse_skills(example(BotFile.SKILLS)).value
     assert soul and soul.name == "Ada" and soul.body.startswith("# Personality\n")
@@ -59,6 +59,6 @@ def test_every_key_is_described(file: BotFile, keys: set[str]):
 
 
 @pytest.mark.parametrize("file", BotFile)
-def test_a_file_is_checked_by_its_own_rules(file: BotFile):
+def test_each_file_is_checked_by_its_own_rules(file: BotFile):
     problems = find_problems(file, "---\nnonsense = [\n---\n\x00")
     assert problems and {problem.file for problem in problems} == {file}

@@ -1,4 +1,4 @@
-"""Whatever a person calls things, the files keep it."""
+"""Rendered files are parsed back unchanged, for any text."""
 
 import pytest
 import yaml
@@ -38,11 +38,11 @@ def test_soul_body_is_not_parsed_as_front_matter(text: str):
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_other_readers_of_yaml_see_the_same_name(text: str):
+def test_other_yaml_parsers_read_the_same_name(text: str):
     front = render_soul(Soul(name=text)).split("---\n", 1)[1].rsplit("---\n", 1)[0]
     assert yaml.safe_load(front) == {"name": text, "traits": [], "tone": ""}
 
 
-def test_a_name_cannot_add_keys():
+def test_name_cannot_add_keys():
     name = 'x\ntone: evil\n---\n"'
     assert parse_soul(render_soul(Soul(name=name))).value == Soul(name=name)

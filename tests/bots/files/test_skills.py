@@ -1,6 +1,6 @@
 import pytest
 from inline_snapshot import snapshot
-from tests.bots.files.problem_lines import told
+from tests.bots.files.problem_lines import problem_lines
 
 from forge.bots.files.parsed import Parsed
 from forge.bots.files.skills_toml import parse_skills, render_skills
@@ -66,8 +66,8 @@ def test_layout_does_not_matter(text: str):
         ),
     ],
 )
-def test_a_table_that_is_only_there_because_of_one_in_it_has_a_place(text: str, problem: str):
-    assert told(parse_skills(text)) == [f"1:1 error: {problem}"]
+def test_implicit_table_has_a_position(text: str, problem: str):
+    assert problem_lines(parse_skills(text)) == [f"1:1 error: {problem}"]
 
 
 def test_every_error_has_a_position():
@@ -96,7 +96,7 @@ flat = true
 
 [[arrays]]
 """
-    assert told(parse_skills(text)) == snapshot(
+    assert problem_lines(parse_skills(text)) == snapshot(
         [
             "1:1 error: Unknown key `top`. Allowed keys: `skills`.",
             "4:1 error: `enabled` must be true or false. Write `true` or `false`.",
@@ -112,14 +112,14 @@ flat = true
 
 
 def test_unknown_capability_is_a_warning():
-    strange = "".join(f"[skills.a{n}]\ncapabilities = ['kv', 'fly']\n" for n in range(60))
-    found = parse_skills(strange)
+    text = "".join(f"[skills.a{n}]\ncapabilities = ['kv', 'fly']\n" for n in range(60))
+    found = parse_skills(text)
     assert found.value is not None
     assert (len(found.value), found.value[0].capabilities) == (60, ["kv", "fly"])
-    assert told(found)[0].startswith(
+    assert problem_lines(found)[0].startswith(
         "2:1 warning: Unknown capability `fly`: it has no effect. Known capabilities: read_file, "
     )
-    assert parse_skills(f"{strange}[skills.b]\nenabled = 1\n").value is None
+    assert parse_skills(f"{text}[skills.b]\nenabled = 1\n").value is None
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_invalid_toml_is_located(text: str, line: int):
     ],
 )
 def test_hostile_file_is_reported_as_problem(text: str):
-    """The reader below takes gigabytes for some of these."""
+    """The TOML parser alone would take gigabytes for some of these."""
     result = parse_skills(text)
     assert result.value is None
     assert 1 <= len(result.problems) <= 50

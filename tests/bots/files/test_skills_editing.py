@@ -1,4 +1,4 @@
-"""One skill is changed in skills.toml; what somebody wrote around it stays."""
+"""Editing one skill in skills.toml keeps hand-written lines."""
 
 import pytest
 from hypothesis import given
@@ -54,21 +54,21 @@ def test_skill_is_removed_with_its_tables():
         "\ufeff[skills.maps]\r\nenabled = true\r\n[skills.walks]\r\n",
     ],
 )
-def test_however_tables_are_written_the_file_says_what_it_should(text: str):
+def test_any_table_layout_can_be_edited(text: str):
     off = SkillEntry(skill_name="maps", enabled=False)
     assert parse_skills(with_skill(text, off)).value == [off, SkillEntry(skill_name="walks")]
     assert parse_skills(without_skill(text, "maps")).value == [SkillEntry(skill_name="walks")]
 
 
 @given(skills, skills)
-def test_every_skill_can_be_put_and_taken_away(there: list[SkillEntry], new: list[SkillEntry]):
-    text = render_skills(there)
-    wanted = {entry.skill_name: entry for entry in there}
+def test_any_skill_can_be_added_and_removed(existing: list[SkillEntry], new: list[SkillEntry]):
+    text = render_skills(existing)
+    wanted = {entry.skill_name: entry for entry in existing}
     for entry in new:
         text = with_skill(text, entry)
         wanted[entry.skill_name] = entry
         assert parse_skills(text).value == list(wanted.values())
-    for entry in there:
+    for entry in existing:
         text = without_skill(text, entry.skill_name)
         del wanted[entry.skill_name]
         assert parse_skills(text).value == list(wanted.values())

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
-from tests.bots.files.problem_lines import told
+from tests.bots.files.problem_lines import problem_lines
 
 from forge.bots.files.parsed import Parsed
 from forge.bots.files.soul import change_soul, default_soul, parse_soul, render_soul
@@ -33,14 +33,14 @@ def test_layout_does_not_matter(text: str):
     assert parse_soul(text.format(body=BODY)) == Parsed(Soul(name="Ada", body=BODY))
 
 
-def test_lines_may_end_as_on_windows_and_the_last_not_at_all():
+def test_crlf_and_missing_final_newline_are_accepted():
     body = BODY.replace("\n", "\r\n").rstrip()
     text = f"---\r\nname: Ada\r\ntraits:\r\n- kind\r\n---\r\n\r\n{body}"
     assert parse_soul(text) == Parsed(Soul(name="Ada", traits=["kind"], body=body))
 
 
 @pytest.mark.parametrize("name", ["yes", "1984", "1.0", "2024-01-01", "0x1F", "1:30", "off"])
-def test_a_name_is_text_whatever_yaml_would_make_of_it(name: str):
+def test_name_is_always_a_string(name: str):
     soul = parse_soul(f"---\nname: {name}\n---\n{BODY}").value
     assert soul and soul.name == name
 
@@ -57,7 +57,7 @@ def test_missing_and_empty_sections_are_warnings():
     text = "---\nname: Ada\n---\n\n# Personality\n\n# Purpose\n```\n# Boundaries\n```\n"
     result = parse_soul(text)
     assert result.value is not None
-    assert told(result) == snapshot(
+    assert problem_lines(result) == snapshot(
         [
             "5:1 warning: The section Personality is empty. Write a few sentences below it.",
             "5:1 warning: The section Boundaries is missing. Add a heading `# Boundaries`.",
@@ -74,7 +74,7 @@ def test_every_error_has_a_position():
     text = f"---\nnmae: Ada\ntraits:\n  - kind\n  -\ntone: [a, b]\nbody: x\n---\n{BODY}"
     result = parse_soul(text)
     assert result.value is None
-    assert told(result) == snapshot(
+    assert problem_lines(result) == snapshot(
         [
             "1:1 error: `name` is missing. Add a line `name: …`.",
             "2:1 error: Unknown key `nmae`. Did you mean `name`?",
@@ -223,7 +223,7 @@ def test_every_error_has_a_position():
 def test_unreadable_soul_is_explained(text: str, expected: list[str]):
     result = parse_soul(text)
     assert result.value is None
-    assert told(result) == expected
+    assert problem_lines(result) == expected
 
 
 @pytest.mark.parametrize(
@@ -260,16 +260,16 @@ def test_aliases_and_tags_are_rejected(yaml: str):
     ids=["brackets", "braces", "lists", "keys", "anchors", "many", "items", "number", "ends"],
 )
 def test_hostile_file_is_reported_as_problem(yaml: str):
-    """The reader below takes minutes or gigabytes for some of these; the suite's time limit would say so."""
+    """The YAML parser alone would take minutes or gigabytes for some of these and exceed the time limit."""
     result = parse_soul(f"---\n{yaml}\n---\n")
     assert result.value is None
     assert 1 <= len(result.problems) <= 50
 
 
-def test_line_numbers_are_those_of_an_editor():
-    """YAML takes U+2028 for the end of a line; editors do not."""
+def test_line_numbers_match_editors():
+    """YAML ends a line at U+2028; editors do not."""
     text = f'---\nname: "a\u2028b"\ntone: x\nfoo: y\n---\n{BODY}'
-    assert told(parse_soul(text))[0].startswith("4:1 error: Unknown key `foo`")
+    assert problem_lines(parse_soul(text))[0].startswith("4:1 error: Unknown key `foo`")
 
 
 @pytest.mark.parametrize("description", ["Plans gardens.", "", "{braces} and %s"])
@@ -292,7 +292,7 @@ def test_default_soul_is_complete(description: str):
         ("---\nname: Ada\n---", {"name": "Eve"}, "Text.\n", "---\nname: Eve\n---\n\nText.\n"),
     ],
 )
-def test_a_soul_is_changed_key_by_key_and_its_text_as_a_whole(
+def test_soul_keys_are_changed_in_place_and_the_body_is_replaced(
     text: str, changes: dict[str, Any], body: str | None, changed: str
 ):
     assert change_soul(text, changes, body) == changed

@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from tests.bots.files.problem_lines import told
+from tests.bots.files.problem_lines import problem_lines
 
 from forge.bots.files.parsed import Parsed
 from forge.bots.files.user import parse_user, render_user
@@ -22,7 +22,7 @@ def test_user_text_is_read_without_comments():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("", ""),
         ("\ufeffhello\r\n", "hello"),
@@ -35,36 +35,36 @@ def test_user_text_is_read_without_comments():
         ("---\nname: no front matter here\n---\n", "---\nname: no front matter here\n---"),
     ],
 )
-def test_comments_are_removed(text: str, said: str):
-    assert parse_user(text) == Parsed(said)
+def test_comments_are_removed(text: str, expected: str):
+    assert parse_user(text) == Parsed(expected)
 
 
 def test_unclosed_comment_is_kept_with_warning():
     result = parse_user("a\nb <!-- one --> <!-- two\nc\n")
     assert result.value == "a\nb  <!-- two\nc"
-    assert told(result) == ["2:16 warning: The comment is not closed. Close it with `-->`."]
+    assert problem_lines(result) == ["2:16 warning: The comment is not closed. Close it with `-->`."]
 
 
 def test_nul_is_rejected():
     result = parse_user("a\n\x00")
     assert result.value is None
-    assert told(result) == ["2:1 error: The text contains a NUL character. Remove it."]
+    assert problem_lines(result) == ["2:1 error: The text contains a NUL character. Remove it."]
 
 
 @pytest.mark.parametrize("piece", ["<!--", "<!-- -->", "```\n", "# ", "# #", "#  ", "<!--\n", "-->"])
-def test_a_long_file_of_nothing_but_marks_is_read(piece: str):
+def test_long_file_of_only_markup_is_parsed(piece: str):
     assert parse_user(piece * (190_000 // len(piece))).value is not None
 
 
 @pytest.mark.parametrize("blanks", [" ", "\t", " #", "#"])
-def test_no_heading_takes_long_to_read(blanks: str):
+def test_heading_is_parsed_in_linear_time(blanks: str):
     text = f"# a{blanks * (MAX_CONTENT // 2 - 10)}b"
-    began = time.process_time()
+    started = time.process_time()
     assert parse_user(text).value == ""
-    assert time.process_time() - began < 5  # a pattern that goes back and forth takes minutes
+    assert time.process_time() - started < 5  # a backtracking pattern would take minutes
 
 
 def test_purpose_is_written_on_one_line():
-    said = parse_user(render_user("Ada", "To sail\n# the <!-- seas"))
-    assert said.problems == []
-    assert (said.value or "").splitlines()[-1] == "I made Ada for this: To sail # the ! seas"
+    result = parse_user(render_user("Ada", "To sail\n# the <!-- seas"))
+    assert result.problems == []
+    assert (result.value or "").splitlines()[-1] == "I made Ada for this: To sail # the ! seas"

@@ -14,7 +14,7 @@ def minilm() -> MiniLm:
 
 @pytest.fixture(params=["words", "meaning"])
 async def memory_env(request: pytest.FixtureRequest, store: Store, minilm: MiniLm) -> MemoryEnvironment:
-    """What must hold either way."""
+    """Run the test with recall by words and by meaning."""
     return await open_memory_env(store, minilm if request.param == "meaning" else None)
 
 

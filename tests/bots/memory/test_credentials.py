@@ -1,4 +1,4 @@
-"""Facts that give a secret away are recognised; facts about secrets are not."""
+"""Facts that reveal a secret are recognised; facts about secrets are not."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from forge.bots.memory.extraction import reveals_secret
         "The card number is 4111 1111 1111 1111.",
     ],
 )
-def test_a_secret_is_recognised(fact: str):
+def test_secret_is_recognised(fact: str):
     assert reveals_secret(fact)
 
 
@@ -43,5 +43,5 @@ def test_a_secret_is_recognised(fact: str):
         "The person born in 1990 likes tokens of appreciation.",
     ],
 )
-def test_a_fact_about_secrets_is_none(fact: str):
+def test_fact_about_secrets_is_accepted(fact: str):
     assert not reveals_secret(fact)

@@ -1,11 +1,11 @@
-"""Memories: what people do with them, on both databases, with and without an embedder."""
+"""Memories of a bot, on both databases, with and without an embedder."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from tests.bots.memory.environment import BOT, OTHER, TALK, MemoryEnvironment
+from tests.bots.memory.environment import BOT, OTHER_BOT, SESSION, MemoryEnvironment
 from tests.support.loop_watch import watch_loop
 
 from forge.bots.memory import fact_merger, service
@@ -20,7 +20,7 @@ async def add(memory_env: MemoryEnvironment, fact: str, **more: Any) -> Memory:
     return await memory_env.memories.add(BOT, NewMemory(fact=fact, **more))
 
 
-async def test_a_memory_is_added_changed_and_forgotten(memory_env: MemoryEnvironment):
+async def test_memory_is_added_changed_and_forgotten(memory_env: MemoryEnvironment):
     added = await add(memory_env, "Likes tea.", category=MemoryCategory.PREFERENCE, importance=4)
     assert added == Memory(
         id=added.id,
@@ -43,32 +43,32 @@ async def test_a_memory_is_added_changed_and_forgotten(memory_env: MemoryEnviron
     assert await memory_env.recall("green tea") == ["Likes green tea."]
     assert await memory_env.memories.forget(BOT, added.id) == changed
     assert await memory_env.all() == []
-    assert await memory_env.told() == 3
+    assert await memory_env.count_notifications() == 3
 
 
-async def test_another_bot_s_memory_cannot_be_reached(memory_env: MemoryEnvironment):
+async def test_memory_of_another_bot_is_not_accessible(memory_env: MemoryEnvironment):
     mine = await add(memory_env, "Likes tea.")
     for refused in (
-        memory_env.memories.change(OTHER, mine.id, MemoryChange(importance=1)),
-        memory_env.memories.forget(OTHER, mine.id),
+        memory_env.memories.change(OTHER_BOT, mine.id, MemoryChange(importance=1)),
+        memory_env.memories.forget(OTHER_BOT, mine.id),
     ):
         with pytest.raises(NotFound, match="no memory"):
             await refused
-    assert await memory_env.memories.by_ids(OTHER, [mine.id]) == []
-    assert await memory_env.memories.always_sent(OTHER) == []
-    assert await memory_env.memories.recall(OTHER, "tea") == []
-    assert (await memory_env.memories.forget_all(OTHER)).memories == 0
+    assert await memory_env.memories.by_ids(OTHER_BOT, [mine.id]) == []
+    assert await memory_env.memories.always_sent(OTHER_BOT) == []
+    assert await memory_env.memories.recall(OTHER_BOT, "tea") == []
+    assert (await memory_env.memories.forget_all(OTHER_BOT)).memories == 0
     assert await memory_env.all() == [mine]
 
 
-async def test_everything_can_be_forgotten_at_once(memory_env: MemoryEnvironment):
+async def test_all_memories_can_be_forgotten_at_once(memory_env: MemoryEnvironment):
     await memory_env.learn("Has a dog.", "Plays chess.")
     assert (await memory_env.memories.forget_all(BOT)).memories == 2
     assert await memory_env.all() == []
     assert await memory_env.recall("dog") == []
 
 
-async def test_a_list_comes_in_pages_and_by_category(memory_env: MemoryEnvironment):
+async def test_list_is_paginated_and_filtered_by_category(memory_env: MemoryEnvironment):
     for number in range(5):
         kind = MemoryCategory.DECISION if number % 2 else MemoryCategory.FACT
         await add(memory_env, f"Fact number {number}.", category=kind)
@@ -99,7 +99,7 @@ async def test_pinned_and_important_memories_are_always_sent(memory_env: MemoryE
     assert standing == ["Is pinned.", "Matters a lot.", *newest]
 
 
-async def test_memories_are_found_by_id_in_the_order_asked_for(memory_env: MemoryEnvironment):
+async def test_memories_are_found_by_id_in_the_given_order(memory_env: MemoryEnvironment):
     one, two = await add(memory_env, "One thing."), await add(memory_env, "Another thing.")
     assert await memory_env.memories.by_ids(BOT, [two.id, "gone", one.id]) == [two, one]
     assert await memory_env.memories.by_ids(BOT, []) == []
@@ -116,9 +116,9 @@ async def test_recalls_are_counted(memory_env: MemoryEnvironment):
     assert found["One thing."].last_recalled_at.tzinfo is UTC
 
 
-async def test_a_deleted_conversation_leaves_its_memories(memory_env: MemoryEnvironment):
+async def test_deleted_conversation_keeps_its_memories(memory_env: MemoryEnvironment):
     await memory_env.learn("Has a dog.")
-    assert [memory.session_id for memory in await memory_env.all()] == [TALK]
+    assert [memory.session_id for memory in await memory_env.all()] == [SESSION]
     async with memory_env.store.begin() as tx:
         await tx.execute(sa.delete(chat_sessions))
     assert [memory.session_id for memory in await memory_env.all()] == [None]
@@ -140,7 +140,7 @@ async def test_known_fact_is_not_stored_again(memory_env: MemoryEnvironment):
     ]
     assert await memory_env.learn("The person has a dog called Rex!") == []
     assert await memory_env.learn("The person has a dog called Max.") == ["The person has a dog called Max."]
-    assert await memory_env.told() == 2
+    assert await memory_env.count_notifications() == 2
 
 
 async def test_paraphrase_is_recognised_by_meaning(env_by_meaning: MemoryEnvironment):
@@ -166,7 +166,7 @@ async def test_correction_replaces_fact(memory_env: MemoryEnvironment, category:
     assert new in await memory_env.recall("Munich")
 
 
-async def test_a_correction_never_touches_what_a_person_wrote_or_pinned(memory_env: MemoryEnvironment):
+async def test_correction_does_not_change_manual_or_pinned_memories(memory_env: MemoryEnvironment):
     await add(memory_env, "The person lives in Berlin.")
     await memory_env.learn("The deadline is 10 June.")
     [pinned] = [memory for memory in await memory_env.all() if "June" in memory.fact]
@@ -180,7 +180,7 @@ async def test_a_correction_never_touches_what_a_person_wrote_or_pinned(memory_e
     }
 
 
-async def test_a_correction_of_nothing_known_is_a_new_memory(memory_env: MemoryEnvironment):
+async def test_correction_of_an_unknown_fact_is_a_new_memory(memory_env: MemoryEnvironment):
     await memory_env.learn("The person likes jazz.")
     assert await memory_env.learn("The person's sister is Eva, not Ella.", category="correction") == [
         "The person's sister is Eva, not Ella."
@@ -220,14 +220,14 @@ async def test_dropped_fact_is_not_known(memory_env: MemoryEnvironment, monkeypa
     assert await memory_env.facts() == {"Very important: nuts.", "Dull, with pigeons."}
 
 
-async def test_a_secret_is_not_kept(memory_env: MemoryEnvironment):
+async def test_secret_is_not_stored(memory_env: MemoryEnvironment):
     assert await memory_env.learn(
         "The person's password is hunter2.", "The person uses a password manager."
     ) == ["The person uses a password manager."]
 
 
-async def test_many_memories_are_compared_beside_everything_else(env_by_words: MemoryEnvironment):
-    said = " ".join(f"слово{number}" for number in range(100))
+async def test_comparing_many_memories_does_not_block_the_event_loop(env_by_words: MemoryEnvironment):
+    words = " ".join(f"слово{number}" for number in range(100))
     at = now()
     common: dict[str, Any] = {
         "bot_id": BOT,
@@ -237,7 +237,7 @@ async def test_many_memories_are_compared_beside_everything_else(env_by_words: M
         "author": "chat",
     }
     rows = [
-        {"id": f"m{n}", "fact": f"{n} {said}", "recalled": 0, "created_at": at, "updated_at": at, **common}
+        {"id": f"m{n}", "fact": f"{n} {words}", "recalled": 0, "created_at": at, "updated_at": at, **common}
         for n in range(1500)
     ]
     async with env_by_words.store.begin() as tx:
@@ -247,7 +247,7 @@ async def test_many_memories_are_compared_beside_everything_else(env_by_words: M
         "tea",
         "coffee",
         "cocoa",
-    ):  # a busy machine may hold up one of them; comparing in the loop holds up all
+    ):  # a busy machine may delay one of them; comparing in the event loop would delay all
         added = await watch_loop(env_by_words.memories.add(BOT, NewMemory(fact=f"Likes {drink}.")))
         learned = await watch_loop(env_by_words.learn(f"Drinks {drink}.", category="correction"))
         shares.append(max(added.share, learned.share))

@@ -1,4 +1,4 @@
-"""`forge bots memories` and what is behind it, against a real server."""
+"""`forge bots memories`, against a real server."""
 
 import pytest
 from tests.support.server import Server
@@ -14,7 +14,7 @@ def forge(server: Server) -> Terminal:
 
 @pytest.fixture
 def memories(forge: Terminal):
-    """The command for one bot that remembers nothing yet."""
+    """Return the command for a bot without memories."""
 
     def run(verb: str, *arguments: str):
         return forge("bots", "memories", verb, "atlas", *arguments)
@@ -23,7 +23,7 @@ def memories(forge: Terminal):
     return run
 
 
-def test_a_memory_is_added_changed_pinned_recalled_and_forgotten(memories):
+def test_memory_is_added_changed_pinned_recalled_and_forgotten(memories):
     added = memories(
         "add", "Lives in Lisbon.", "--category", "context", "--importance", "4", "--pin", "--json"
     ).data
@@ -34,10 +34,10 @@ def test_a_memory_is_added_changed_pinned_recalled_and_forgotten(memories):
         True,
         "person",
     )
-    begun = added["id"][:-2]
-    assert memories("unpin", begun, "--json").data["is_pinned"] is False
+    id_prefix = added["id"][:-2]
+    assert memories("unpin", id_prefix, "--json").data["is_pinned"] is False
     assert memories("pin", added["id"], "--json").data["is_pinned"] is True
-    changed = memories("change", begun, "--fact", "Lives in Porto.", "--importance", "5", "--json").data
+    changed = memories("change", id_prefix, "--fact", "Lives in Porto.", "--importance", "5", "--json").data
     assert (changed["fact"], changed["importance"]) == ("Lives in Porto.", 5)
     assert memories("list", "--json").data == [changed]
     assert memories("list", "--category", "decision", "--json").data == []
@@ -46,8 +46,8 @@ def test_a_memory_is_added_changed_pinned_recalled_and_forgotten(memories):
     assert (match["memory"]["id"], match["by"]) == (added["id"], "meaning")
     recalled = memories("recall", "Porto")
     assert "Lives in Porto." in recalled.out and recalled.err == "Found by meaning.\n"
-    assert "Pinned memories go along all the same." in memories("recall", "the price of copper").err
-    assert memories("forget", begun).out == "Forgotten: Lives in Porto.\n"
+    assert "Pinned memories are always included." in memories("recall", "the price of copper").err
+    assert memories("forget", id_prefix).out == "Forgotten: Lives in Porto.\n"
     assert "remembers nothing" in memories("list").err
 
 
@@ -66,7 +66,7 @@ def test_invalid_commands_fail(memories, forge: Terminal):
     assert again.code == 6 and "already" in again.err
 
 
-def test_everything_is_forgotten_when_it_is_confirmed(memories, server: Server):
+def test_forgetting_everything_needs_confirmation(memories, server: Server):
     for fact in ("One thing.", "Another thing."):
         memories("add", fact)
     assert memories("forget", "--all").code == 2
@@ -75,7 +75,7 @@ def test_everything_is_forgotten_when_it_is_confirmed(memories, server: Server):
     assert server.call("GET", "/api/v1/bots/atlas/memories") == []
 
 
-def test_a_server_says_how_it_recalls(server: Server):
+def test_server_reports_how_it_recalls(server: Server):
     assert server.call("GET", "/api/v1/memories/way") == {
         "by": "meaning",
         "model": "all-MiniLM-L6-v2-int8",

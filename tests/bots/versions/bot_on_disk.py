@@ -1,4 +1,4 @@
-"""A bot with its folder and its first versions: a real database, real files, nothing else of Forge."""
+"""A bot with its folder and first versions, on a real database and disk."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ class BotOnDisk:
         return self.folders.path(self.bot.slug) / file.file_name
 
     def edit(self, file: BotFile, text: str) -> None:
-        """As a person does it, with an editor."""
+        """Write the file outside of Forge, as an editor does."""
         self.path(file).write_text(text)
 
     def on_disk(self, file: BotFile) -> str:
         return self.path(file).read_text()
 
     async def history(self, file: BotFile) -> list[tuple[int, str, str]]:
-        """Number, author and message, the newest first."""
+        """Return the number, author and message of each version, newest first."""
         return [(one.number, one.author, one.message) for one in await self.all_versions(file)]
 
     async def all_versions(self, file: BotFile) -> list[FileVersion]:
@@ -54,8 +54,8 @@ class BotOnDisk:
     async def text_of(self, file: BotFile, number: int) -> str:
         return (await self.versions.get(self.bot, file, number)).content
 
-    async def told(self) -> list[str]:
-        """The parts that the account was told of, in order."""
+    async def changed_parts(self) -> list[str]:
+        """Return the `part` of each `bot.changed` event, in order."""
         async with self.store.read() as tx:
             found = await self.events.read(tx, f"account:{ACCOUNT}", limit=10_000)
         assert {event.type for event in found} <= {"bot.changed"}
@@ -81,7 +81,7 @@ FIRST: Mapping[BotFile, str] = {
 }
 
 
-def saving(text: str, base: str, message: str = "") -> NewContent:
+def new_content(text: str, base: str, message: str = "") -> NewContent:
     return NewContent(content=text, base_hash=hash_text(base), message=message)
 
 
@@ -104,7 +104,7 @@ async def open_bot(store: Store, data_dir: Path, slug: str = "atlas") -> BotOnDi
 
 
 def another_process(bot_files: BotOnDisk) -> BotOnDisk:
-    """The same bot, seen by another server of the same database and data directory."""
+    """Return the same bot in another server with the same database and data directory."""
     folders = BotFolders(bot_files.folders.root.parent)
     return BotOnDisk(
         bot_files.store,

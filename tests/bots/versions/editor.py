@@ -1,4 +1,4 @@
-"""A process that saves a soul and is killed on the way, as by the kernel: `python -m tests.bots.versions.editor`."""
+"""Save a soul in a process that kills itself on the way: `python -m tests.bots.versions.editor`."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from tests.bots.versions.bot_on_disk import FIRST, saving
+from tests.bots.versions.bot_on_disk import FIRST, new_content
 
 from forge.bots.files.folders import BotFolders
 from forge.bots.models import Bot, BotFile
@@ -16,8 +16,8 @@ from forge.store.database import Store
 from forge.telemetry import Metrics
 
 
-class Fatal(BotFolders):
-    """Writing is the end of the process: before the file has changed, or just after."""
+class KillingFolders(BotFolders):
+    """Kills the process before or after it writes a file."""
 
     def write(self, slug: str, file: BotFile, text: str, *, expect: str | None) -> None:
         if sys.argv[1] == "after":
@@ -27,8 +27,8 @@ class Fatal(BotFolders):
 
 async def main(url: str, data_dir: str, bot: str, text: str) -> None:
     store = Store(url)
-    versions = Versions(store, EventLog(store, Metrics(version="test")), Fatal(Path(data_dir)))
-    new = saving(text, FIRST[BotFile.SOUL], "Saved and killed")
+    versions = Versions(store, EventLog(store, Metrics(version="test")), KillingFolders(Path(data_dir)))
+    new = new_content(text, FIRST[BotFile.SOUL], "Saved and killed")
     await versions.save(Bot.model_validate_json(bot), BotFile.SOUL, new, by="Ada")
 
 

@@ -1,4 +1,4 @@
-"""Two texts side by side."""
+"""Diffs of two texts, side by side."""
 
 import difflib
 import random
@@ -23,13 +23,13 @@ def shown(found: FileDiff) -> list[tuple[str, int | None, str, int | None, str]]
     return [(row.kind, row.left_line, row.left, row.right_line, row.right) for row in found.rows]
 
 
-def test_the_same_text_has_no_rows():
+def test_equal_texts_have_no_rows():
     assert compared("a\nb\n", "a\nb\n") == FileDiff(
         left="version 1", right="version 2", added=0, removed=0, rows=[]
     )
 
 
-def test_changed_lines_stand_beside_each_other():
+def test_changed_lines_are_aligned():
     found = compared("one\ntwo\nthree\n", "one\nTWO\n2.5\nthree\n")
     assert (found.added, found.removed) == (2, 1)
     assert shown(found) == snapshot(
@@ -42,7 +42,7 @@ def test_changed_lines_stand_beside_each_other():
     )
 
 
-def test_long_stretches_that_are_the_same_are_skipped():
+def test_long_equal_stretches_are_skipped():
     lines = [str(number) for number in range(1, 31)]
     found = compared("\n".join(lines), "\n".join([*lines[:14], "new", *lines[15:]]))
     assert [(row.kind, row.left) for row in found.rows] == snapshot(
@@ -60,12 +60,12 @@ def test_long_stretches_that_are_the_same_are_skipped():
     )
 
 
-def test_one_line_is_shown_rather_than_skipped():
+def test_single_equal_line_is_not_skipped():
     found = compared("1\n2\n3\n4\n5", "1\n2\n3\n4\nfive")
     assert [row.kind for row in found.rows] == ["same", "same", "same", "same", "changed"]
 
 
-def test_a_line_break_at_the_end_that_comes_or_goes_is_seen():
+def test_added_or_removed_final_newline_is_shown():
     assert shown(compared("a", "a\n")) == [("same", 1, "a", 1, "a"), ("added", None, "", 2, "")]
     assert compared("a\n", "a").removed == 1
     assert shown(compared("", "a\n"))[0] == ("added", None, "", 1, "a")
@@ -75,7 +75,7 @@ def test_a_line_break_at_the_end_that_comes_or_goes_is_seen():
 
 
 @given(LINES, LINES)
-def test_both_texts_can_be_read_from_the_stretches(old: list[str], new: list[str]):
+def test_stretches_contain_both_texts(old: list[str], new: list[str]):
     stretches = compare(old, new)
     assert [old[i] for one in stretches for i in one.left] == old
     assert [new[j] for one in stretches for j in one.right] == new
@@ -86,36 +86,36 @@ def test_both_texts_can_be_read_from_the_stretches(old: list[str], new: list[str
 
 
 @given(LINES, LINES)
-def test_as_many_lines_stay_as_can(old: list[str], new: list[str]):
+def test_number_of_kept_lines_is_maximal(old: list[str], new: list[str]):
     kept = sum(len(one.left) for one in compare(old, new) if one.is_same)
     assert kept == _longest_common(old, new)
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     assert kept >= sum(block.size for block in matcher.get_matching_blocks())
 
 
-def test_many_changes_are_cut():
+def test_large_diff_is_cut():
     left, right = ("\n".join(f"{side}{number}" for number in range(3000)) for side in "ab")
     found = compared(left, right)
     assert (len(found.rows), found.is_cut, found.added, found.removed) == (MAX_ROWS, True, 3000, 3000)
 
 
 @pytest.mark.parametrize("letters", ["ab", "abcdefghij"])
-def test_texts_made_to_be_slow_take_a_bounded_number_of_steps(letters: str, monkeypatch: pytest.MonkeyPatch):
-    """200 kB of one-letter lines: compared to the end, this would be billions of steps."""
-    dice = random.Random(5)
-    left, right = ("\n".join(dice.choice(letters) for _ in range(100_000)) for _ in range(2))
-    looked = 0
-    real = diffing._diagonal_start
+def test_hostile_texts_take_a_bounded_number_of_steps(letters: str, monkeypatch: pytest.MonkeyPatch):
+    """A complete diff of 200 kB of one-letter lines would take billions of steps."""
+    rng = random.Random(5)
+    left, right = ("\n".join(rng.choice(letters) for _ in range(100_000)) for _ in range(2))
+    steps = 0
+    original = diffing._diagonal_start
 
     def counted(before: dict[int, int], k: int, d: int) -> int:
-        nonlocal looked
-        looked += 1
-        return real(before, k, d)
+        nonlocal steps
+        steps += 1
+        return original(before, k, d)
 
     monkeypatch.setattr(diffing, "_diagonal_start", counted)
     found = compared(left, right)
     assert found.is_cut
-    assert looked < 2 * diffing.MAX_STEPS
+    assert steps < 2 * diffing.MAX_STEPS
 
 
 def _longest_common(old: list[str], new: list[str]) -> int:

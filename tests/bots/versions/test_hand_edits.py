@@ -1,4 +1,4 @@
-"""Files that somebody edits beside Forge: taken over, shown or blocked, and never overwritten."""
+"""Files edited outside of Forge: accepted, shown or blocked, and never overwritten."""
 
 import asyncio
 import os
@@ -17,15 +17,15 @@ EDITED = soul("Knows the winds.\n")
 BAD_IDENTITY = "---\ndisplay_name: Atlas\ncategory: assistant\ntemperature: hot\n---\n"
 
 
-async def test_a_valid_edit_of_a_file_that_is_no_soul_becomes_a_version(bot_files: BotOnDisk):
+async def test_valid_edit_of_the_user_file_becomes_a_version(bot_files: BotOnDisk):
     bot_files.edit(USER, "Likes tea.\n")
     state = await bot_files.versions.state(bot_files.bot, USER)
     assert (state.content, state.version, state.is_accepted, state.diff) == ("Likes tea.\n", 2, True, None)
     assert (await bot_files.history(USER))[0] == (2, BY_HAND, "Edited by hand")
-    assert await bot_files.told() == ["user"]
+    assert await bot_files.changed_parts() == ["user"]
 
 
-async def test_an_edited_identity_is_the_one_of_the_row(bot_files: BotOnDisk):
+async def test_identity_edit_updates_the_row(bot_files: BotOnDisk):
     bot_files.edit(IDENTITY, change_identity(FIRST[IDENTITY], {"display_name": "Atlas II"}))
     await bot_files.versions.state(bot_files.bot, IDENTITY)
     identity, updated_at = await bot_files.row()
@@ -33,7 +33,7 @@ async def test_an_edited_identity_is_the_one_of_the_row(bot_files: BotOnDisk):
     assert updated_at > START
 
 
-async def test_an_edited_soul_waits_for_a_person(bot_files: BotOnDisk):
+async def test_soul_edit_waits_for_acceptance(bot_files: BotOnDisk):
     bot_files.edit(SOUL, EDITED)
     state = await bot_files.versions.state(bot_files.bot, SOUL)
     assert (state.content, state.version, state.is_accepted) == (EDITED, 1, False)
@@ -53,7 +53,7 @@ async def test_an_edited_soul_waits_for_a_person(bot_files: BotOnDisk):
         assert f"forge bots files {verb} atlas soul" in caught.value.hint
 
 
-async def test_rolling_back_keeps_the_edit_in_the_history(bot_files: BotOnDisk):
+async def test_rollback_keeps_the_edit_in_the_history(bot_files: BotOnDisk):
     bot_files.edit(SOUL, EDITED)
     state = await bot_files.versions.rollback(bot_files.bot, SOUL, NewRollback(version=1), by="Ada")
     assert (state.content, state.version, state.is_accepted) == (FIRST[SOUL], 3, True)
@@ -66,7 +66,7 @@ async def test_rolling_back_keeps_the_edit_in_the_history(bot_files: BotOnDisk):
     assert (await bot_files.versions.bot_files(bot_files.bot)).soul_version == 3
 
 
-async def test_an_old_soul_that_is_put_back_by_hand_waits_too(bot_files: BotOnDisk):
+async def test_old_soul_restored_by_hand_waits_for_acceptance(bot_files: BotOnDisk):
     await bot_files.versions.rollback(bot_files.bot, SOUL, NewRollback(version=1), by="Ada")
     bot_files.edit(SOUL, EDITED)
     await bot_files.versions.rollback(bot_files.bot, SOUL, NewRollback(version=1), by="Ada")
@@ -77,7 +77,7 @@ async def test_an_old_soul_that_is_put_back_by_hand_waits_too(bot_files: BotOnDi
     assert (back.content, back.is_accepted, back.version) == (EDITED, True, 4)
 
 
-async def test_an_edit_with_a_mistake_stays_and_blocks(bot_files: BotOnDisk):
+async def test_invalid_edit_is_kept_and_blocks_the_bot(bot_files: BotOnDisk):
     bot_files.edit(IDENTITY, BAD_IDENTITY)
     state = await bot_files.versions.state(bot_files.bot, IDENTITY)
     assert (state.content, state.version, state.is_accepted) == (BAD_IDENTITY, 1, False)
@@ -92,7 +92,7 @@ async def test_an_edit_with_a_mistake_stays_and_blocks(bot_files: BotOnDisk):
     assert await bot_files.versions.problems(bot_files.bot) == ([], None)
 
 
-async def test_a_mistake_is_kept_when_it_is_rolled_back(bot_files: BotOnDisk):
+async def test_rollback_keeps_the_invalid_edit_in_the_history(bot_files: BotOnDisk):
     bot_files.edit(IDENTITY, BAD_IDENTITY)
     await bot_files.versions.rollback(bot_files.bot, IDENTITY, NewRollback(version=1), by="Ada")
     assert await bot_files.text_of(IDENTITY, 2) == BAD_IDENTITY
@@ -100,7 +100,7 @@ async def test_a_mistake_is_kept_when_it_is_rolled_back(bot_files: BotOnDisk):
     assert (await bot_files.row())[0] == Identity(display_name="Atlas")
 
 
-async def test_a_file_that_is_gone_blocks_and_comes_back(bot_files: BotOnDisk):
+async def test_missing_file_blocks_the_bot_until_rolled_back(bot_files: BotOnDisk):
     bot_files.path(USER).unlink()
     state = await bot_files.versions.state(bot_files.bot, USER)
     assert (state.content, state.hash, state.is_accepted) == (None, None, False)
@@ -111,11 +111,11 @@ async def test_a_file_that_is_gone_blocks_and_comes_back(bot_files: BotOnDisk):
     assert (state.content, state.is_accepted, bot_files.on_disk(USER)) == (FIRST[USER], True, FIRST[USER])
 
 
-@pytest.mark.parametrize("what", ["directory", "bytes", "nul", "link", "pipe"])
-async def test_binary_file_blocks_and_is_set_aside(bot_files: BotOnDisk, what: str):
+@pytest.mark.parametrize("kind", ["directory", "bytes", "nul", "link", "pipe"])
+async def test_binary_file_blocks_and_is_set_aside(bot_files: BotOnDisk, kind: str):
     path = bot_files.path(SOUL)
     path.unlink()
-    match what:
+    match kind:
         case "directory":
             path.mkdir()
             (path / "inside").write_text("kept")
@@ -135,13 +135,13 @@ async def test_binary_file_blocks_and_is_set_aside(bot_files: BotOnDisk, what: s
     assert (state.content, state.is_accepted) == (FIRST[SOUL], True)
     aside = [one for one in path.parent.iterdir() if one.name.startswith("SOUL.md.")]
     assert len(aside) == 1
-    if what == "bytes":
+    if kind == "bytes":
         assert aside[0].read_bytes() == b"line\n\xff\xfe"
-    if what == "directory":
+    if kind == "directory":
         assert (aside[0] / "inside").read_text() == "kept"
 
 
-async def test_a_folder_that_is_gone_blocks_and_comes_back_file_by_file(bot_files: BotOnDisk):
+async def test_missing_folder_blocks_the_bot_until_each_file_is_rolled_back(bot_files: BotOnDisk):
     folder = bot_files.path(SOUL).parent
     folder.rename(folder.with_name("elsewhere"))
     problems, reason = await bot_files.versions.problems(bot_files.bot)
@@ -152,7 +152,7 @@ async def test_a_folder_that_is_gone_blocks_and_comes_back_file_by_file(bot_file
     assert await bot_files.versions.problems(bot_files.bot) == ([], None)
 
 
-async def test_the_whole_bot_is_what_its_files_say(bot_files: BotOnDisk):
+async def test_bot_is_read_from_its_files(bot_files: BotOnDisk):
     bot_files.edit(IDENTITY, change_identity(FIRST[IDENTITY], {"temperature": 0}))
     bot_files.edit(USER, "Likes tea.\n")
     bot_files.edit(SKILLS, '[skills.tides]\nskill_name = "tides"\n')
@@ -172,23 +172,23 @@ async def test_concurrent_reconciles_create_one_version(bot_files: BotOnDisk):
     others = [bot_files, another_process(bot_files), another_process(bot_files)]
     for number in range(2, 12):
         bot_files.edit(USER, f"Likes tea, {number} cups.\n")
-        looks = [other.versions.state(bot_files.bot, USER) for other in others for _ in range(2)]
-        assert {state.version for state in await asyncio.gather(*looks)} == {number}
+        reads = [other.versions.state(bot_files.bot, USER) for other in others for _ in range(2)]
+        assert {state.version for state in await asyncio.gather(*reads)} == {number}
     assert len(await bot_files.history(USER)) == 11
-    assert await bot_files.told() == ["user"] * 10
+    assert await bot_files.changed_parts() == ["user"] * 10
 
 
 async def test_edit_is_notified_once_and_when_resolved(bot_files: BotOnDisk):
     bot_files.edit(SOUL, EDITED)
     await bot_files.versions.reconcile("atlas")
     await bot_files.versions.reconcile("atlas")
-    assert await bot_files.told() == ["soul"]
+    assert await bot_files.changed_parts() == ["soul"]
     bot_files.edit(SOUL, soul("Knows the moon.\n"))
     await bot_files.versions.reconcile("atlas")
     bot_files.path(IDENTITY).unlink()
     await bot_files.versions.reconcile("atlas")
-    assert await bot_files.told() == ["soul", "soul", "identity"]
+    assert await bot_files.changed_parts() == ["soul", "soul", "identity"]
     bot_files.edit(SOUL, FIRST[SOUL])
     await bot_files.versions.reconcile("atlas")
     await bot_files.versions.reconcile("nobody")
-    assert await bot_files.told() == ["soul", "soul", "identity", "soul"]
+    assert await bot_files.changed_parts() == ["soul", "soul", "identity", "soul"]

@@ -1,4 +1,4 @@
-"""Every page of Forge in every state that it has, to be looked at: `python -m tests.browser.gallery FOLDER`.
+"""Screenshots of every page in every state: `python -m tests.browser.gallery FOLDER`.
 
-The scenes are also what accessibility is checked on, so a page without a scene fails a test.
+Accessibility tests use the same scenes, so a page without a scene fails a test.
 """

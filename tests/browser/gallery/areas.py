@@ -1,4 +1,4 @@
-"""All areas of the gallery, in the order they are furnished: workflows need bots, bots need skills."""
+"""All areas of the gallery, in the order their data is created: workflows need bots, bots need skills."""
 
 from tests.browser.gallery import bots, forge, runs, settings, skills, workflows
 from tests.browser.gallery.scene import Area

@@ -1,16 +1,16 @@
-"""Bots: on the shelf, talked to, written, and talking to each other."""
+"""Scenes of bots: list, chat, files, memory and messages."""
 
 from playwright.sync_api import Page
-from tests.browser.gallery.scene import Area, House, Scene
-from tests.browser.gallery.words import ARABIC, EMOJI, LONG, NAMES, UNBROKEN
+from tests.browser.gallery.sample_texts import ARABIC, EMOJI, LONG, NAMES, UNBROKEN
+from tests.browser.gallery.scene import Area, GalleryServer, Scene
 from tests.support.chat_server import ChatServer
 
 ANSWER = f"""\
-A **willow** wants water; a [hornbeam](https://example.org) bears shears. {LONG}.
+A **willow** needs water; a [hornbeam](https://example.org) tolerates pruning. {LONG}.
 
 ```python
 def area(width: int, height: int) -> int:
-    return width * height  # in metres, and the line goes on for longer than a phone is wide, on purpose
+    return width * height  # in metres; this line is wider than a phone to test scrolling of code blocks
 ```
 
 | tree | height in metres |
@@ -33,39 +33,39 @@ SCRIPT = {
 }
 
 
-def furnish(house: House) -> None:
+def create_data(gallery: GalleryServer) -> None:
     for name in NAMES:
-        house.call("POST", "/api/v1/bots", {"name": name[:60], "description": name})
+        gallery.call("POST", "/api/v1/bots", {"name": name[:60], "description": name})
     for number in range(12):
-        house.call("POST", "/api/v1/bots", {"name": f"Helper {number}", "tags": ["many"]})
-    given = {"name": "Iris", "description": "Knows gardens. And what grows there.", "tags": ["green"]}
-    slug = house.made["bot"] = house.call("POST", "/api/v1/bots", given)["slug"]
-    house.call("POST", f"/api/v1/bots/{slug}/skills", {"skill_name": "greeter"})
-    _talk(house, slug)
-    _remember(house, slug)
-    _write(house, slug)
+        gallery.call("POST", "/api/v1/bots", {"name": f"Helper {number}", "tags": ["many"]})
+    bot = {"name": "Iris", "description": "Knows gardens. And what grows there.", "tags": ["green"]}
+    slug = gallery.ids["bot"] = gallery.call("POST", "/api/v1/bots", bot)["slug"]
+    gallery.call("POST", f"/api/v1/bots/{slug}/skills", {"skill_name": "greeter"})
+    _chat(gallery, slug)
+    _add_memories(gallery, slug)
+    _send_messages(gallery, slug)
 
 
-def _talk(house: House, slug: str) -> None:
-    chat_server = ChatServer(house.server, house.models)
+def _chat(gallery: GalleryServer, slug: str) -> None:
+    chat_server = ChatServer(gallery.server, gallery.models)
     session_id = chat_server.ask(slug, f"Which tree? {UNBROKEN}")["session_id"]
     chat_server.ask(slug, f"Something broken. {EMOJI}", session_id=session_id)
-    house.made["session"] = session_id
+    gallery.ids["session"] = session_id
     for _ in range(3):
         chat_server.ask(slug, "Which other tree?")
 
 
-def _remember(house: House, slug: str) -> None:
+def _add_memories(gallery: GalleryServer, slug: str) -> None:
     path = f"/api/v1/bots/{slug}/memories"
-    for number, fact in enumerate((LONG, UNBROKEN, ARABIC, EMOJI, "Likes willows.")):
-        house.call("POST", path, {"fact": fact, "importance": number + 1, "is_pinned": number == 0})
+    for number, text in enumerate((LONG, UNBROKEN, ARABIC, EMOJI, "Likes willows.")):
+        gallery.call("POST", path, {"fact": text, "importance": number + 1, "is_pinned": number == 0})
 
 
-def _write(house: House, slug: str) -> None:
-    house.call("POST", "/api/v1/message-channels", {"name": "garden-talk"})
-    house.call("PUT", f"/api/v1/message-channels/garden-talk/bots/{slug}")
-    for to, body in (({"to": slug}, "Which tree?"), ({"channel": "garden-talk"}, {"word": UNBROKEN})):
-        house.call("POST", "/api/v1/messages", {**to, "body": body, "message_type": "information"})
+def _send_messages(gallery: GalleryServer, slug: str) -> None:
+    gallery.call("POST", "/api/v1/message-channels", {"name": "garden-talk"})
+    gallery.call("PUT", f"/api/v1/message-channels/garden-talk/bots/{slug}")
+    for recipient, body in (({"to": slug}, "Which tree?"), ({"channel": "garden-talk"}, {"word": UNBROKEN})):
+        gallery.call("POST", "/api/v1/messages", {**recipient, "body": body, "message_type": "information"})
 
 
 def _attach(page: Page) -> None:
@@ -104,6 +104,6 @@ AREA = Area(
         Scene("bot-messages", f"{FRAME}/messages", "/bots/{bot}/messages", "#garden-talk"),
         Scene("bot-settings", f"{FRAME}/settings", "/bots/{bot}/settings", "Archive and delete"),
     ),
-    furnish=furnish,
+    create_data=create_data,
     script=SCRIPT,
 )

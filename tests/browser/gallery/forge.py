@@ -1,33 +1,35 @@
-"""Interviews: begun, in the middle, at the end."""
+"""Scenes of interviews: new, in progress and at the end."""
 
 from typing import Any
 
 from playwright.sync_api import Page
-from tests.browser.gallery.scene import Area, House, Scene
-from tests.browser.gallery.words import ARABIC, LONG
+from tests.browser.gallery.sample_texts import ARABIC, LONG
+from tests.browser.gallery.scene import Area, GalleryServer, Scene
 
 PATH = "/api/v1/builder/sessions"
 ANSWERS = {
     "ask_question": {"OptionIndex": 0},
     "show_preview": {"Confirm": True},
-    "clarify": {"FreeText": "As you think best."},
+    "clarify": {"FreeText": "Use the default."},
 }
 
 
-def furnish(house: House) -> None:
-    house.made["interview"] = _begin(house, "A patient tutor who explains mathematics")["session_id"]
-    house.made["review"] = _to_the_end(house, _begin(house, f"Answers customers. {LONG}."))
-    house.made["skill_review"] = _to_the_end(house, _begin(house, "Counts the words of a text", mode="skill"))
-    _begin(house, ARABIC)
+def create_data(gallery: GalleryServer) -> None:
+    gallery.ids["interview"] = _start(gallery, "A patient tutor who explains mathematics")["session_id"]
+    gallery.ids["review"] = _finish(gallery, _start(gallery, f"Answers customers. {LONG}."))
+    gallery.ids["skill_review"] = _finish(
+        gallery, _start(gallery, "Counts the words of a text", mode="skill")
+    )
+    _start(gallery, ARABIC)
 
 
-def _begin(house: House, description: str, **more: str) -> dict[str, Any]:
-    return house.call("POST", PATH, {"description": description, "speaker": "guide", **more})
+def _start(gallery: GalleryServer, description: str, **options: str) -> dict[str, Any]:
+    return gallery.call("POST", PATH, {"description": description, "speaker": "guide", **options})
 
 
-def _to_the_end(house: House, view: dict[str, Any]) -> str:
+def _finish(gallery: GalleryServer, view: dict[str, Any]) -> str:
     while (action := view["turn"]["action"]) in ANSWERS:
-        view = house.call("POST", f"{PATH}/{view['session_id']}/answer", {"answer": ANSWERS[action]})
+        view = gallery.call("POST", f"{PATH}/{view['session_id']}/answer", {"answer": ANSWERS[action]})
     return view["session_id"]
 
 
@@ -48,5 +50,5 @@ AREA = Area(
         Scene("interview-review", INTERVIEW, "/forge/{review}", "Create"),
         Scene("interview-skill-review", INTERVIEW, "/forge/{skill_review}", "Create"),
     ),
-    furnish=furnish,
+    create_data=create_data,
 )

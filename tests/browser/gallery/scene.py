@@ -1,4 +1,4 @@
-"""What is to be seen: a page of the router, and what has to happen until it shows what is meant."""
+"""Scenes: pages of the web app in a given state."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,17 +9,17 @@ from playwright.sync_api import Page
 from tests.support.models import ModelServer
 from tests.support.server import Server, wait_until
 
-MODEL = "scripted:house"
+MODEL = "scripted:gallery"
 
 
 @dataclass(frozen=True)
-class House:
-    """A server in which there is one of everything, and where it is: `made` is what the paths of scenes are filled with."""
+class GalleryServer:
+    """A server with sample data; `ids` fills the placeholders in the paths of scenes."""
 
     server: Server
     models: ModelServer
     projects: Path
-    made: dict[str, str] = field(default_factory=dict[str, str])
+    ids: dict[str, str] = field(default_factory=dict[str, str])
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         return self.server.call(method, path, body)
@@ -35,26 +35,26 @@ class House:
 class Scene:
     name: str
     route: str
-    """As the router writes it, such as `/runs/$runId`."""
+    """The route as the router writes it, such as `/runs/$runId`."""
     path: str
-    """With names of `House.made` in braces."""
-    sign: str
-    """A text that is on the page when it is all there."""
-    act: Callable[[Page], None] | None = None
-    """What a person does there before it looks as meant."""
-    asks: bool = True
-    """Whether it shows something of the server, which may be late or not come at all."""
+    """The path, with keys of `GalleryServer.ids` in braces."""
+    marker: str
+    """A text that is visible when the page is complete."""
+    interaction: Callable[[Page], None] | None = None
+    """Actions on the page that lead to the state."""
+    loads_data: bool = True
+    """Whether the page loads data, so that it has a loading and an error state."""
 
     @property
-    def is_of_things(self) -> bool:
-        """Whether there is such a page only where something was made."""
-        return "{" in self.path or self.act is not None
+    def needs_data(self) -> bool:
+        """Whether the scene exists only with sample data."""
+        return "{" in self.path or self.interaction is not None
 
 
 @dataclass(frozen=True)
 class Area:
-    """The scenes of some pages, what has to be made for them, and what the model says meanwhile."""
+    """The scenes of an area, the function that creates their data, and the model's script for it."""
 
     scenes: tuple[Scene, ...]
-    furnish: Callable[[House], None]
+    create_data: Callable[[GalleryServer], None]
     script: dict[str, Any] = field(default_factory=dict[str, Any])

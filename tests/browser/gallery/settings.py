@@ -1,17 +1,17 @@
-"""Home, signing in and the settings."""
+"""Scenes of Home, login and settings."""
 
 from playwright.sync_api import Page
-from tests.browser.gallery.scene import Area, House, Scene
-from tests.browser.gallery.words import ARABIC, EMOJI, LONG
+from tests.browser.gallery.sample_texts import ARABIC, EMOJI, LONG
+from tests.browser.gallery.scene import Area, GalleryServer, Scene
 
 SCOPES = (["read"], ["read", "write"], ["read", "write", "admin"])
 
 
-def furnish(house: House) -> None:
+def create_data(gallery: GalleryServer) -> None:
     for name, scopes in zip((LONG, ARABIC, EMOJI), SCOPES, strict=True):
-        house.call("POST", "/api/v1/keys", {"name": name[:80], "scopes": scopes})
+        gallery.call("POST", "/api/v1/keys", {"name": name[:80], "scopes": scopes})
     for name in ("STRIPE_KEY", "A_NAME_THAT_IS_AS_LONG_AS_NAMES_OF_SECRETS_MAY_WELL_BE_IN_A_LARGE_COMPANY"):
-        house.call("PUT", f"/api/v1/secrets/{name}", {"value": "not-a-real-key-0001"})
+        gallery.call("PUT", f"/api/v1/secrets/{name}", {"value": "not-a-real-key-0001"})
 
 
 def _press(keys: str):
@@ -31,10 +31,10 @@ AREA = Area(
         Scene("home", "/", "/", "Needs you"),
         Scene("palette", "/", "/", "Needs you", _press("Control+k")),
         Scene("help", "/", "/", "Needs you", _press("?")),
-        Scene("not-found", "/$", "/no/such/page", "Not found", asks=False),
-        Scene("login", "/login", "/login#token=not-a-token", "Sign in", asks=False),
-        Scene("account", "/settings", "/settings", "Sign out", asks=False),
-        Scene("models", "/settings/models", "/settings/models", "scripted:house"),
+        Scene("not-found", "/$", "/no/such/page", "Not found", loads_data=False),
+        Scene("login", "/login", "/login#token=not-a-token", "Sign in", loads_data=False),
+        Scene("account", "/settings", "/settings", "Sign out", loads_data=False),
+        Scene("models", "/settings/models", "/settings/models", "scripted:gallery"),
         Scene("model-chain", "/settings/models", "/settings/models", "Roles", _click("Change builder")),
         Scene("model-provider", "/settings/models", "/settings/models", "Roles", _click("Add a provider")),
         Scene("model-key", "/settings/models", "/settings/models", "Roles", _click("Set key of anthropic")),
@@ -49,5 +49,5 @@ AREA = Area(
         Scene("forge-memory", "/settings/memory", "/settings/memory", "memory"),
         Scene("about", "/settings/about", "/settings/about", "Workers"),
     ),
-    furnish=furnish,
+    create_data=create_data,
 )

@@ -1,27 +1,27 @@
-"""Skills: in the library, looked at, edited, run."""
+"""Scenes of skills: library, editor, runs and tests."""
 
 import re
 
 from playwright.sync_api import Page
-from tests.browser.gallery.scene import Area, House, Scene
-from tests.browser.gallery.words import ARABIC, UNBROKEN
+from tests.browser.gallery.sample_texts import ARABIC, UNBROKEN
+from tests.browser.gallery.scene import Area, GalleryServer, Scene
 from tests.skills.greeter import greeter_files
 
 SOURCE = 'function run(input) { console.log("greeting"); return { text: "Hello " + input.name }; }\n'
 
 
-def furnish(house: House) -> None:
-    house.call("POST", "/api/v1/skills", {"name": "greeter", "files": greeter_files("greeter", SOURCE)})
+def create_data(gallery: GalleryServer) -> None:
+    gallery.call("POST", "/api/v1/skills", {"name": "greeter", "files": greeter_files("greeter", SOURCE)})
     for number in range(12):
-        _write(house, f"habit-{number}", "Does one thing, and does it well.")
-    _write(house, "w" * 60, f"{ARABIC} {UNBROKEN}")
-    for given in ({"name": "Ada"}, {}):
-        house.call("POST", "/api/v1/skills/greeter/run", {"input": given})
+        _create(gallery, f"skill-{number}", "Does one thing.")
+    _create(gallery, "w" * 60, f"{ARABIC} {UNBROKEN}")
+    for skill_input in ({"name": "Ada"}, {}):
+        gallery.call("POST", "/api/v1/skills/greeter/run", {"input": skill_input})
 
 
-def _write(house: House, name: str, description: str) -> None:
+def _create(gallery: GalleryServer, name: str, description: str) -> None:
     text = f"---\nname: {name}\ndescription: {description}\n---\n{UNBROKEN}\n"
-    house.call("POST", "/api/v1/skills", {"name": name, "files": {"SKILL.md": text}})
+    gallery.call("POST", "/api/v1/skills", {"name": name, "files": {"SKILL.md": text}})
 
 
 RUN = re.compile("^Run")
@@ -35,7 +35,7 @@ def _run(page: Page) -> None:
     drawer.get_by_role("region", name="Result").wait_for()
 
 
-def _try(page: Page) -> None:
+def _try_skill(page: Page) -> None:
     opener = page.get_by_role("button", name="Try it")
     if opener.get_attribute("aria-expanded") == "false":
         opener.click()
@@ -43,13 +43,13 @@ def _try(page: Page) -> None:
     page.get_by_role("region", name="Result").wait_for()
 
 
-def _test(page: Page) -> None:
+def _run_tests(page: Page) -> None:
     page.get_by_role("button", name="Run tests").click()
     page.get_by_text("greets Ada").wait_for()
 
 
-def _unfold(page: Page) -> None:
-    page.get_by_role("button", name="Details of the run").first.click()
+def _expand(page: Page) -> None:
+    page.get_by_role("button", name="Details of run").first.click()
 
 
 FRAME = "/skills/$name"
@@ -60,16 +60,16 @@ AREA = Area(
         Scene("install-skill", "/skills", "/skills?install=true", "Drop a zip"),
         Scene("new-skill", "/skills/_new", "/skills/_new", "Continue"),
         Scene("edit-skill", f"{FRAME}/edit", "/skills/greeter/edit", "SKILL.md"),
-        Scene("edit-skill-tried", f"{FRAME}/edit", "/skills/greeter/edit", "SKILL.md", _try),
+        Scene("edit-skill-result", f"{FRAME}/edit", "/skills/greeter/edit", "SKILL.md", _try_skill),
         Scene("skill", FRAME, "/skills/greeter", "Greets people"),
         Scene("skill-source", f"{FRAME}/source", "/skills/greeter/source", "SKILL.md"),
         Scene("skill-permissions", f"{FRAME}/permissions", "/skills/greeter/permissions", "api.example.com"),
         Scene("skill-of-a-long-name", FRAME, f"/skills/{'w' * 60}", "Description"),
         Scene("skill-run", FRAME, "/skills/greeter", "Greets people", _run),
         Scene("skill-runs", f"{FRAME}/runs", "/skills/greeter/runs", "Result"),
-        Scene("skill-runs-unfolded", f"{FRAME}/runs", "/skills/greeter/runs", "Result", _unfold),
+        Scene("skill-runs-expanded", f"{FRAME}/runs", "/skills/greeter/runs", "Result", _expand),
         Scene("skill-tests", f"{FRAME}/tests", "/skills/greeter/tests", "greets.json"),
-        Scene("skill-tested", f"{FRAME}/tests", "/skills/greeter/tests", "greets.json", _test),
+        Scene("skill-test-results", f"{FRAME}/tests", "/skills/greeter/tests", "greets.json", _run_tests),
     ),
-    furnish=furnish,
+    create_data=create_data,
 )

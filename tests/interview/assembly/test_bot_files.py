@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.interview.assembly.bench import interview, settings
+from tests.interview.assembly.workbench import interview, settings
 
 from forge.bots.files.identity import parse_identity
 from forge.bots.files.problems import find_problems
@@ -21,11 +21,11 @@ from forge.interview.domain.config_builder import original_config, soul_hash
 from forge.interview.domain.dialogue import Mode
 from forge.interview.domain.state import Basis, InterviewSpeaker, State, Written
 
-GIVEN = "---\nname: Grace # mine\ntraits:\n- calm\n---\n\n# Purpose\n\nTo sail.\n"
+SUPPLIED_SOUL = "---\nname: Grace # mine\ntraits:\n- calm\n---\n\n# Purpose\n\nTo sail.\n"
 BODY = "# Personality\n\nDry.\n\n# Purpose\n\nTo review.\n\n# Boundaries\n\n- None.\n"
 
 
-def written(soul: str, of: str) -> Written:
+def written_soul(soul: str, of: str) -> Written:
     return Written(of=of, by=InterviewSpeaker.MODEL, soul=soul)
 
 
@@ -125,17 +125,17 @@ def test_any_name_round_trips_through_the_files(name: str, slug: str | None):
 
 def test_written_soul_is_used_only_for_its_settings():
     config = settings()
-    [fitting] = render_bots(interview(written=written(BODY, soul_hash(config))), config)
-    assert fitting.contents[BotFile.SOUL].endswith(f"\n---\n\n{BODY}")
+    [matching] = render_bots(interview(written=written_soul(BODY, soul_hash(config))), config)
+    assert matching.contents[BotFile.SOUL].endswith(f"\n---\n\n{BODY}")
     [plain] = render_bots(interview(), config)
-    [stale] = render_bots(interview(written=written(BODY, "of others")), config)
+    [stale] = render_bots(interview(written=written_soul(BODY, "of others")), config)
     assert stale == plain
     assert BODY not in plain.contents[BotFile.SOUL]
 
 
 def test_supplied_soul_is_used_unchanged():
-    [bot] = render_bots(interview(basis=Basis(soul=GIVEN)), settings())
-    assert bot.contents[BotFile.SOUL] == GIVEN
+    [bot] = render_bots(interview(basis=Basis(soul=SUPPLIED_SOUL)), settings())
+    assert bot.contents[BotFile.SOUL] == SUPPLIED_SOUL
 
 
 def test_batch_bots_get_their_name_and_difference():
@@ -156,7 +156,7 @@ def test_batch_bots_get_their_name_and_difference():
 def test_difference_is_appended_to_the_written_purpose():
     config = settings(variants=[{"name": "Ada Brief", "difference": "Answers in one sentence."}])
     for state in (
-        interview(Mode.BATCH, written=written(BODY, soul_hash(config))),
+        interview(Mode.BATCH, written=written_soul(BODY, soul_hash(config))),
         interview(Mode.BATCH, basis=Basis(soul=f"---\nname: Grace\n---\n\n{BODY}")),
     ):
         [brief] = render_bots(state, config)
@@ -171,9 +171,9 @@ SOUL, IDENTITY, USER, SKILLS = BotFile.SOUL, BotFile.IDENTITY, BotFile.USER, Bot
 OWN: dict[BotFile, str] = {
     SOUL: """\
 ---
-# who she is
+# identity
 name: Ada
-tone: dry # as the sea is not
+tone: dry # not chatty
 traits:
 - exact
 ---
@@ -204,7 +204,7 @@ Mine.
 }
 
 
-def files(contents: Mapping[BotFile, str]) -> BotFiles:
+def parse_files(contents: Mapping[BotFile, str]) -> BotFiles:
     soul, identity = parse_soul(contents[SOUL]).value, parse_identity(contents[IDENTITY]).value
     user, skills = parse_user(contents[USER]).value, parse_skills(contents[SKILLS]).value
     assert soul is not None
@@ -214,21 +214,21 @@ def files(contents: Mapping[BotFile, str]) -> BotFiles:
     return BotFiles(soul, contents[SOUL], 1, identity, user, skills)
 
 
-def changing(contents: Mapping[BotFile, str], **more: Any) -> State:
-    basis = Basis(fields=fields_from_files(files(contents)), bot_slug="ada", old_soul=contents[SOUL])
+def reconfigure(contents: Mapping[BotFile, str], **more: Any) -> State:
+    basis = Basis(fields=fields_from_files(parse_files(contents)), bot_slug="ada", old_soul=contents[SOUL])
     return interview(Mode.RECONFIGURE, basis=basis, **more)
 
 
-def altered(config: BuilderConfig, **changes: Any) -> BuilderConfig:
-    given = config.model_dump(by_alias=True)
+def with_changes(config: BuilderConfig, **changes: Any) -> BuilderConfig:
+    values = config.model_dump(by_alias=True)
     for name, value in changes.items():
         part, _, inner = name.partition("__")
-        given[part] = {**given[part], inner: value} if inner else value
-    return BuilderConfig.model_validate(given)
+        values[part] = {**values[part], inner: value} if inner else value
+    return BuilderConfig.model_validate(values)
 
 
 def test_fields_are_read_from_the_files():
-    known = fields_from_files(files(OWN))
+    known = fields_from_files(parse_files(OWN))
     assert known == Fields.model_validate(
         {
             "name": "Ada",
@@ -250,25 +250,27 @@ def test_fields_are_read_from_the_files():
 def test_created_bot_is_read_back_unchanged():
     config = settings(skills=[{"name": "code-review"}])
     [made] = render_bots(interview(), config)
-    state = changing(made.contents)
-    was = original_config(state)
-    assert altered(was, personality__boundaries="Never approve its own work") == config
-    assert was.personality.boundaries == "- Never approve its own work."
-    assert changed_files(state, was, made.contents) == {}
+    state = reconfigure(made.contents)
+    original = original_config(state)
+    assert with_changes(original, personality__boundaries="Never approve its own work") == config
+    assert original.personality.boundaries == "- Never approve its own work."
+    assert changed_files(state, original, made.contents) == {}
 
 
 def test_no_change_renders_no_files():
-    state = changing(OWN)
+    state = reconfigure(OWN)
     assert changed_files(state, original_config(state), OWN) == {}
 
 
 def test_only_changed_keys_are_written():
-    state = changing(OWN)
-    config = altered(original_config(state), model_config__temperature=0.9, model_config__model="default")
+    state = reconfigure(OWN)
+    config = with_changes(
+        original_config(state), model_config__temperature=0.9, model_config__model="default"
+    )
     assert changed_files(state, config, OWN) == {
         IDENTITY: "---\ndisplay_name: Ada # the first\ntemperature: 0.9\n---\n"
     }
-    config = altered(original_config(state), model_config__model="openai:gpt-5", tags=["sea"])
+    config = with_changes(original_config(state), model_config__model="openai:gpt-5", tags=["sea"])
     changed = changed_files(state, config, OWN)
     assert list(changed) == [IDENTITY]
     identity = parse_identity(changed[IDENTITY]).value
@@ -278,16 +280,16 @@ def test_only_changed_keys_are_written():
 
 
 def test_changed_tone_keeps_the_body():
-    state = changing(OWN)
-    config = altered(original_config(state), personality__tone="warm", name="Ada II")
+    state = reconfigure(OWN)
+    config = with_changes(original_config(state), personality__tone="warm", name="Ada II")
     changed = changed_files(state, config, OWN)
     assert set(changed) == {SOUL, IDENTITY}
     assert changed[SOUL] == OWN[SOUL].replace("name: Ada", "name: Ada II").replace("tone: dry", "tone: warm")
 
 
 def test_only_changed_sections_are_replaced():
-    state = changing(OWN)
-    config = altered(original_config(state), personality__boundaries="No politics")
+    state = reconfigure(OWN)
+    config = with_changes(original_config(state), personality__boundaries="No politics")
     soul = changed_files(state, config, OWN)[SOUL]
     before, _, behind = soul.partition("# Boundaries\n\n- No politics.\n")
     assert OWN[SOUL].startswith(before)
@@ -297,27 +299,27 @@ def test_only_changed_sections_are_replaced():
 
 def test_unedited_template_is_replaced_as_a_whole():
     [made] = render_bots(interview(), settings())
-    state = changing(made.contents)
-    config = altered(original_config(state), personality__tone="playful")
-    [again] = render_bots(interview(), altered(settings(), personality__tone="playful"))
+    state = reconfigure(made.contents)
+    config = with_changes(original_config(state), personality__tone="playful")
+    [again] = render_bots(interview(), with_changes(settings(), personality__tone="playful"))
     assert changed_files(state, config, made.contents) == {SOUL: again.contents[SOUL]}
 
 
 def test_written_sections_replace_old_ones_and_custom_sections_stay():
     body = "# Personality\n\nNew.\n\n# Purpose\n\nNew.\n\n# Boundaries\n\n- New.\n"
-    config = altered(original_config(changing(OWN)), personality__tone="warm")
-    state = changing(OWN, written=Written(of=soul_hash(config), by=InterviewSpeaker.MODEL, soul=body))
+    config = with_changes(original_config(reconfigure(OWN)), personality__tone="warm")
+    state = reconfigure(OWN, written=Written(of=soul_hash(config), by=InterviewSpeaker.MODEL, soul=body))
     front = OWN[SOUL].partition("# Personality")[0].replace("tone: dry", "tone: warm")
     assert changed_files(state, config, OWN) == {SOUL: f"{front}{body}\n# Notes\n\nMine.\n"}
     unchanged = original_config(state)
-    stale = changing(OWN, written=Written(of=soul_hash(unchanged), by=InterviewSpeaker.MODEL, soul=body))
+    stale = reconfigure(OWN, written=Written(of=soul_hash(unchanged), by=InterviewSpeaker.MODEL, soul=body))
     assert changed_files(stale, unchanged, OWN) == {}
 
 
 def test_remaining_skills_keep_their_entries():
-    state = changing(OWN)
-    was = original_config(state)
-    more = altered(was, skills=[*was.model_dump()["skills"], {"name": "summarize"}])
+    state = reconfigure(OWN)
+    original = original_config(state)
+    more = with_changes(original, skills=[*original.model_dump()["skills"], {"name": "summarize"}])
     added = changed_files(state, more, OWN)[SKILLS]
     assert added.startswith(OWN[SKILLS])
     entries = parse_skills(added).value or []
@@ -326,29 +328,29 @@ def test_remaining_skills_keep_their_entries():
         ("winds", True, None),
         ("summarize", True, None),
     ]
-    fewer = altered(was, skills=[{"name": "tides"}])
-    left = changed_files(state, fewer, OWN)[SKILLS]
-    assert parse_skills(left).value == entries[:1] and left.startswith("# mine\n")
-    none = altered(was, skills=[])
+    fewer = with_changes(original, skills=[{"name": "tides"}])
+    remaining = changed_files(state, fewer, OWN)[SKILLS]
+    assert parse_skills(remaining).value == entries[:1] and remaining.startswith("# mine\n")
+    none = with_changes(original, skills=[])
     assert changed_files(state, none, OWN) == {SKILLS: "# mine\n\n"}
 
 
 def test_skill_is_added_to_an_inline_list():
     contents = {**OWN, SKILLS: "skills = { tides = { enabled = false } }\n"}
-    state = changing(contents)
-    config = altered(original_config(state), skills=[{"name": "tides"}, {"name": "summarize"}])
+    state = reconfigure(contents)
+    config = with_changes(original_config(state), skills=[{"name": "tides"}, {"name": "summarize"}])
     entries = parse_skills(changed_files(state, config, contents)[SKILLS]).value or []
     assert [(one.skill_name, one.enabled) for one in entries] == [("tides", False), ("summarize", True)]
 
 
 def test_concurrent_edits_in_files_are_kept():
-    state = changing(OWN)
+    state = reconfigure(OWN)
     meanwhile = {
         **OWN,
         IDENTITY: OWN[IDENTITY].replace("0.3", "0.5"),
         SKILLS: OWN[SKILLS] + "\n[skills.summarize]\nenabled = false\n",
     }
-    config = altered(
+    config = with_changes(
         original_config(state),
         tags=["sea"],
         skills=[{"name": "tides"}, {"name": "winds"}, {"name": "summarize"}],

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from tests.bots.environment import ME
-from tests.interview.assembly.bench import (
+from tests.interview.assembly.test_bot_files import with_changes
+from tests.interview.assembly.test_skill_creation import skill_files, skill_interview, skill_request
+from tests.interview.assembly.workbench import (
     SESSION,
     Workbench,
     contents,
@@ -13,8 +15,6 @@ from tests.interview.assembly.bench import (
     open_workbench,
     settings,
 )
-from tests.interview.assembly.test_bot_files import altered
-from tests.interview.assembly.test_skill_creation import about, wanted, written
 
 from forge.bots.models import BotFile, NewBot
 from forge.errors import Conflict
@@ -30,58 +30,58 @@ NEW = {"name": "tide-tables", "description": "Read tide tables and say when to s
 
 
 @pytest.fixture
-def bench(store: Store, tmp_path: Path) -> Workbench:
+def workbench(store: Store, tmp_path: Path) -> Workbench:
     return open_workbench(store, tmp_path / "data")
 
 
-async def saved(bench: Workbench) -> State:
+async def load_state(workbench: Workbench) -> State:
     """Load the state as a later process would."""
-    return (await bench.drafts.find(ME, SESSION)).state
+    return (await workbench.drafts.find(ME, SESSION)).state
 
 
-async def test_new_bots_are_replayed_from_the_saved_state(bench: Workbench):
+async def test_new_bots_are_replayed_from_the_saved_state(workbench: Workbench):
     config = settings(variants=[{"name": "Ada"}, {"name": "Grace", "difference": "Brief."}], skills=[NEW])
     state = interview(Mode.BATCH, written=Written(of=soul_hash(config), by=InterviewSpeaker.MODEL, soul=BODY))
-    await bench.shop.bots.create(ME, NewBot(name="Grace"), by="Ada")
-    others = set(bench.on_disk())
-    await bench.begin(state)
-    await bench.assemble(state, config)
-    files = {path: text for path, text in bench.on_disk().items() if path not in others}
-    again = replay(await saved(bench))
-    assert contents(again) == files
+    await workbench.environment.bots.create(ME, NewBot(name="Grace"), by="Ada")
+    others = set(workbench.on_disk())
+    await workbench.begin(state)
+    await workbench.assemble(state, config)
+    files = {path: text for path, text in workbench.on_disk().items() if path not in others}
+    replayed = replay(await load_state(workbench))
+    assert contents(replayed) == files
     assert {path.split("/")[0] for path in files} == {"ada", "grace-2", "skills"}
-    assert find_differences(await saved(bench), again) == []
+    assert find_differences(await load_state(workbench), replayed) == []
 
 
-async def test_reconfiguration_is_replayed_regardless_of_later_edits(bench: Workbench):
-    bot = await bench.shop.bots.create(ME, NewBot(name="Ada"), by="Ada")
-    state = interview(Mode.RECONFIGURE, basis=await bench.assembly.basis(bot))
-    await bench.begin(state)
-    config = altered(original_config(state), personality__tone="playful", tags=["sea"], skills=[NEW])
-    plan = await bench.assembly.plan(ME, state, config)
-    await bench.assemble(state, config)
+async def test_reconfiguration_is_replayed_regardless_of_later_edits(workbench: Workbench):
+    bot = await workbench.environment.bots.create(ME, NewBot(name="Ada"), by="Ada")
+    state = interview(Mode.RECONFIGURE, basis=await workbench.assembly.basis(bot))
+    await workbench.begin(state)
+    config = with_changes(original_config(state), personality__tone="playful", tags=["sea"], skills=[NEW])
+    plan = await workbench.assembly.plan(ME, state, config)
+    await workbench.assemble(state, config)
     await asyncio.to_thread(
-        bench.shop.file(bot, BotFile.IDENTITY).write_text, "---\ndisplay_name: Eve\n---\n"
+        workbench.environment.file(bot, BotFile.IDENTITY).write_text, "---\ndisplay_name: Eve\n---\n"
     )
-    again = replay(await saved(bench))
-    assert again == plan
-    assert find_differences(await saved(bench), again) == []
+    replayed = replay(await load_state(workbench))
+    assert replayed == plan
+    assert find_differences(await load_state(workbench), replayed) == []
 
 
-async def test_skill_is_replayed_from_the_saved_state(bench: Workbench):
-    state = about(written())
-    await bench.begin(state)
-    await bench.create(state, wanted(capabilities=["log"]))
-    again = replay(await saved(bench))
-    assert contents(again) == bench.on_disk()
-    assert find_differences(await saved(bench), again) == []
+async def test_skill_is_replayed_from_the_saved_state(workbench: Workbench):
+    state = skill_interview(skill_files())
+    await workbench.begin(state)
+    await workbench.create(state, skill_request(capabilities=["log"]))
+    replayed = replay(await load_state(workbench))
+    assert contents(replayed) == workbench.on_disk()
+    assert find_differences(await load_state(workbench), replayed) == []
 
 
-async def test_differing_files_are_named(bench: Workbench):
+async def test_differing_files_are_named(workbench: Workbench):
     state, config = interview(), settings()
-    await bench.begin(state)
-    await bench.assemble(state, config)
-    now = await saved(bench)
+    await workbench.begin(state)
+    await workbench.assemble(state, config)
+    now = await load_state(workbench)
     soul, *rest = replay(now)
     other = soul.model_copy(update={"content": soul.content + "more"})
     assert find_differences(now, [other, *rest]) == ["ada/SOUL.md"]
@@ -96,17 +96,17 @@ def test_replay_of_an_unfinished_interview_shows_planned_files():
         "skills/tide-tables/SKILL.md",
     ]
     known = {"name": "add-up", "kind": "script", "description": "Adds two numbers."}
-    assert [change.path for change in replay(about(written(), opening=known))] == [
-        f"skills/add-up/{path}" for path in written().files
+    assert [change.path for change in replay(skill_interview(skill_files(), opening=known))] == [
+        f"skills/add-up/{path}" for path in skill_files().files
     ]
     with pytest.raises(Conflict):
         replay(interview(Mode.RECONFIGURE))
 
 
-async def test_finished_interview_is_remembered_with_its_final_settings(bench: Workbench):
+async def test_finished_interview_is_remembered_with_its_final_settings(workbench: Workbench):
     state, config = interview(), settings(personality__tone="dry", skills=[{"name": "summarize"}])
-    await bench.begin(state)
-    made = await bench.assemble(state, config)
+    await workbench.begin(state)
+    made = await workbench.assemble(state, config)
     entry = memory_entry(state, made)
     assert (entry.purpose_category, entry.initial_description) == (
         "coding",
@@ -116,8 +116,8 @@ async def test_finished_interview_is_remembered_with_its_final_settings(bench: W
     assert (entry.bot_slug, entry.created_at) == ("ada", made.at)
 
 
-async def test_skill_is_remembered_by_its_name(bench: Workbench):
-    state = about(written())
-    await bench.begin(state)
-    entry = memory_entry(state, await bench.create(state, wanted()))
+async def test_skill_is_remembered_by_its_name(workbench: Workbench):
+    state = skill_interview(skill_files())
+    await workbench.begin(state)
+    entry = memory_entry(state, await workbench.create(state, skill_request()))
     assert (entry.chosen_tone, entry.chosen_skills, entry.bot_slug) == (None, ["add-up"], None)

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.interview.assembly.bench import ME, AlreadyMade, Workbench, contents, interview
+from tests.interview.assembly.workbench import ME, AlreadyMade, Workbench, contents, interview
 
 from forge.errors import Conflict, Invalid
 from forge.interview.domain.build_config import SkillBuildRequest
@@ -21,13 +21,13 @@ from forge.store.database import Tx
 SOURCE = "def run(input: dict) -> dict:\n    return {'sum': input['a'] + input['b']}\n"
 
 
-def wanted(**more: Any) -> SkillBuildRequest:
+def skill_request(**more: Any) -> SkillBuildRequest:
     return SkillBuildRequest.model_validate(
         {"name": "add-up", "description": "Adds two numbers.", "skill_type": "script", **more}
     )
 
 
-def written(**more: Any) -> SkillFiles:
+def skill_files(**more: Any) -> SkillFiles:
     text = SkillText(
         name="add-up",
         description="Adds two numbers.",
@@ -39,153 +39,164 @@ def written(**more: Any) -> SkillFiles:
     return render_skill(text, **more)
 
 
-def about(skill: SkillFiles | None = None, **more: Any) -> State:
+def skill_interview(skill: SkillFiles | None = None, **more: Any) -> State:
     done = Written(of="these settings", by=InterviewSpeaker.MODEL, skill=skill) if skill else None
     return interview(Mode.SKILL, written=done, **more)
 
 
-async def test_written_skill_is_created_unchanged(bench: Workbench):
-    state = about(written())
-    await bench.begin(state)
-    plan = await bench.assembly.plan_skill(state, wanted())
-    assert bench.on_disk() == {}
-    made = await bench.create(state, wanted())
+async def test_written_skill_is_created_unchanged(workbench: Workbench):
+    state = skill_interview(skill_files())
+    await workbench.begin(state)
+    plan = await workbench.assembly.plan_skill(state, skill_request())
+    assert workbench.on_disk() == {}
+    made = await workbench.create(state, skill_request())
     assert (
-        bench.on_disk()
+        workbench.on_disk()
         == contents(plan)
-        == {f"skills/add-up/{path}": text for path, text in written().files.items()}
+        == {f"skills/add-up/{path}": text for path, text in skill_files().files.items()}
     )
     assert made.skill is not None
     assert (made.skill.name, made.skill.has_source_code) == ("add-up", True)
     assert made.skill.suggested_capabilities == ["kv", "log"]
-    assert made.skill.skill_md_content == written().files["SKILL.md"]
-    assert made.skill.folder == str(bench.shop.data_dir / "skills" / "add-up")
-    assert made.hashes == {path: hash_text(text) for path, text in bench.on_disk().items()}
-    assert await bench.ended() == made
-    skill = await bench.library.find("add-up")
+    assert made.skill.skill_md_content == skill_files().files["SKILL.md"]
+    assert made.skill.folder == str(workbench.environment.data_dir / "skills" / "add-up")
+    assert made.hashes == {path: hash_text(text) for path, text in workbench.on_disk().items()}
+    assert await workbench.result() == made
+    skill = await workbench.library.find("add-up")
     assert (skill.manifest.kind, skill.manifest.metadata["forge-origin"]) == (
         SkillKind.SCRIPT,
         "builder-created",
     )
 
 
-async def test_name_and_capabilities_can_be_edited_in_the_review(bench: Workbench):
-    state = about(written())
-    await bench.begin(state)
-    await bench.create(state, wanted(name="sum-up", capabilities=["log"]))
-    skill = await bench.library.find("sum-up")
+async def test_name_and_capabilities_can_be_edited_in_the_review(workbench: Workbench):
+    state = skill_interview(skill_files())
+    await workbench.begin(state)
+    await workbench.create(state, skill_request(name="sum-up", capabilities=["log"]))
+    skill = await workbench.library.find("sum-up")
     assert skill.manifest.capabilities == [Capability.LOG]
-    assert (await bench.library.read("sum-up")).files["skill.py"] == SOURCE
+    assert (await workbench.library.read("sum-up")).files["skill.py"] == SOURCE
 
 
 @pytest.mark.parametrize("other", [{"description": "Sends mail."}, {"skill_type": "local"}])
 async def test_request_that_differs_from_the_written_skill_is_rejected(
-    bench: Workbench, other: dict[str, str]
+    workbench: Workbench, other: dict[str, str]
 ):
     with pytest.raises(Invalid) as caught:
-        await bench.create(about(written()), wanted(**other))
+        await workbench.create(skill_interview(skill_files()), skill_request(**other))
     assert "Go back in the interview" in (caught.value.hint or "")
-    assert bench.on_disk() == {}
+    assert workbench.on_disk() == {}
 
 
-async def test_unwritten_skill_is_created_from_the_template(bench: Workbench):
-    state = about()
-    await bench.begin(state)
-    made = await bench.create(state, wanted(skill_type="prompt"))
+async def test_unwritten_skill_is_created_from_the_template(workbench: Workbench):
+    state = skill_interview()
+    await workbench.begin(state)
+    made = await workbench.create(state, skill_request(skill_type="prompt"))
     assert made.skill is not None
     assert not made.skill.has_source_code
-    assert (await bench.library.find("add-up")).manifest.description == "Adds two numbers."
+    assert (await workbench.library.find("add-up")).manifest.description == "Adds two numbers."
 
 
-async def test_existing_skill_is_not_overwritten(bench: Workbench):
+async def test_existing_skill_is_not_overwritten(workbench: Workbench):
     other = SkillFiles(
         name="add-up", files={"SKILL.md": "---\nname: add-up\ndescription: Mine.\n---\n\nMine.\n"}
     )
-    await bench.library.write(other)
-    before = bench.on_disk()
-    for state, request in ((about(written()), wanted()), (about(), wanted(name="summarize"))):
+    await workbench.library.write(other)
+    before = workbench.on_disk()
+    for state, request in (
+        (skill_interview(skill_files()), skill_request()),
+        (skill_interview(), skill_request(name="summarize")),
+    ):
         with pytest.raises(Conflict) as caught:
-            await bench.create(state, request)
+            await workbench.create(state, request)
         assert caught.value.hint == "Choose another name."
-    assert bench.on_disk() == before
+    assert workbench.on_disk() == before
 
 
-async def test_changed_skill_shows_diff_and_keeps_other_files(bench: Workbench):
-    await bench.library.write(written())
-    old = await bench.library.read("add-up")
+async def test_changed_skill_shows_diff_and_keeps_other_files(workbench: Workbench):
+    await workbench.library.write(skill_files())
+    old = await workbench.library.read("add-up")
     files = {**old.files, "SKILL.md": old.files["SKILL.md"].replace("0.1.0", "0.1.1")}
-    state = about(SkillFiles(name="add-up", files=files), basis=Basis(skill_name="add-up", skill_files=old))
-    await bench.begin(state)
-    plan = {change.path: change for change in await bench.assembly.plan_skill(state, wanted())}
+    state = skill_interview(
+        SkillFiles(name="add-up", files=files), basis=Basis(skill_name="add-up", skill_files=old)
+    )
+    await workbench.begin(state)
+    plan = {change.path: change for change in await workbench.assembly.plan_skill(state, skill_request())}
     assert "\n-  version: 0.1.0\n+  version: 0.1.1\n" in plan["skills/add-up/SKILL.md"].diff
     assert plan["skills/add-up/skill.py"].diff == ""
-    await bench.create(state, wanted())
-    assert (await bench.library.find("add-up")).manifest.version == "0.1.1"
+    await workbench.create(state, skill_request())
+    assert (await workbench.library.find("add-up")).manifest.version == "0.1.1"
 
 
-async def test_concurrently_changed_skill_is_not_overwritten(bench: Workbench):
-    await bench.library.write(written())
-    old = await bench.library.read("add-up")
-    path = bench.library.path("add-up") / "SKILL.md"
+async def test_concurrently_changed_skill_is_not_overwritten(workbench: Workbench):
+    await workbench.library.write(skill_files())
+    old = await workbench.library.read("add-up")
+    path = workbench.library.path("add-up") / "SKILL.md"
     path.write_text(path.read_text() + "\nBy hand.\n")
     files = {**old.files, "SKILL.md": old.files["SKILL.md"].replace("0.1.0", "0.1.1")}
-    state = about(SkillFiles(name="add-up", files=files), basis=Basis(skill_name="add-up", skill_files=old))
+    state = skill_interview(
+        SkillFiles(name="add-up", files=files), basis=Basis(skill_name="add-up", skill_files=old)
+    )
     with pytest.raises(Conflict, match="changed since this interview started"):
-        await bench.create(state, wanted())
+        await workbench.create(state, skill_request())
     assert path.read_text().endswith("By hand.\n")
 
 
-async def test_starter_skill_can_be_edited(bench: Workbench):
-    old = await bench.library.read("summarize")
-    found = await bench.library.find("summarize")
-    state = about(basis=Basis(skill_name="summarize", skill_files=old))
-    await bench.begin(state)
+async def test_starter_skill_can_be_edited(workbench: Workbench):
+    old = await workbench.library.read("summarize")
+    found = await workbench.library.find("summarize")
+    state = skill_interview(basis=Basis(skill_name="summarize", skill_files=old))
+    await workbench.begin(state)
     request = SkillBuildRequest(name="summarize", description=found.manifest.description)
-    await bench.create(state, request)
-    mine = await bench.library.find("summarize")
-    assert (mine.source, found.source) == ("library", "starter")
-    assert mine.manifest.version != found.manifest.version
+    await workbench.create(state, request)
+    edited = await workbench.library.find("summarize")
+    assert (edited.source, found.source) == ("library", "starter")
+    assert edited.manifest.version != found.manifest.version
 
 
-async def test_failed_finish_leaves_no_skill(bench: Workbench):
+async def test_failed_finish_leaves_no_skill(workbench: Workbench):
     async def refuse(_tx: Tx, _made: Made) -> None:
-        raise AlreadyMade("Somebody else was quicker.")
+        raise AlreadyMade("Another request was faster.")
 
     with pytest.raises(AlreadyMade):
-        await bench.assembly.create_skill(ME, about(written()), wanted(), by="Ada", finish=refuse)
-    assert bench.on_disk() == {}
+        await workbench.assembly.create_skill(
+            ME, skill_interview(skill_files()), skill_request(), by="Ada", finish=refuse
+        )
+    assert workbench.on_disk() == {}
 
 
-async def test_failed_skill_write_keeps_the_interview_open(bench: Workbench):
-    state = about(written())
-    await bench.begin(state)
-    bench.shop.data_dir.mkdir(parents=True)
-    (bench.shop.data_dir / "skills").write_text("in the way")
+async def test_failed_skill_write_keeps_the_interview_open(workbench: Workbench):
+    state = skill_interview(skill_files())
+    await workbench.begin(state)
+    workbench.environment.data_dir.mkdir(parents=True)
+    (workbench.environment.data_dir / "skills").write_text("in the way")
     with pytest.raises(Exception, match=r"."):
-        await bench.create(state, wanted())
-    assert await bench.ended() is None
+        await workbench.create(state, skill_request())
+    assert await workbench.result() is None
 
 
-async def test_concurrent_confirmations_create_one_skill(bench: Workbench):
-    state = about(written())
-    await bench.begin(state)
-    results = await asyncio.gather(*(bench.create(state, wanted()) for _ in range(3)), return_exceptions=True)
+async def test_concurrent_confirmations_create_one_skill(workbench: Workbench):
+    state = skill_interview(skill_files())
+    await workbench.begin(state)
+    results = await asyncio.gather(
+        *(workbench.create(state, skill_request()) for _ in range(3)), return_exceptions=True
+    )
     assert sorted(type(result).__name__ for result in results) == ["AlreadyMade", "AlreadyMade", "Made"]
 
 
-async def test_bot_interview_cannot_create_a_skill(bench: Workbench):
+async def test_bot_interview_cannot_create_a_skill(workbench: Workbench):
     with pytest.raises(NotThisMode):
-        await bench.create(interview(), wanted())
+        await workbench.create(interview(), skill_request())
 
 
-async def test_confirmed_capabilities_are_granted_for_the_current_folder(bench):
-    request = wanted(capabilities=[Capability.KV])
-    await bench.begin(about(written()))
-    await bench.create(about(written()), request)
-    known = await SkillStates(bench.shop.database, bench.library).get(ME, request.name)
+async def test_confirmed_capabilities_are_granted_for_the_current_folder(workbench):
+    request = skill_request(capabilities=[Capability.KV])
+    await workbench.begin(skill_interview(skill_files()))
+    await workbench.create(skill_interview(skill_files()), request)
+    known = await SkillStates(workbench.environment.database, workbench.library).get(ME, request.name)
     assert (known.tier, known.source.type) == (Tier.LOCAL, "own")
     assert list(known.active_grants) == [Capability.KV]
-    text = (bench.library.path(request.name) / "SKILL.md").read_text()
-    (bench.library.path(request.name) / "SKILL.md").write_text(text + "\nAnd more.\n")
-    edited = await SkillStates(bench.shop.database, bench.library).get(ME, request.name)
+    text = (workbench.library.path(request.name) / "SKILL.md").read_text()
+    (workbench.library.path(request.name) / "SKILL.md").write_text(text + "\nAnd more.\n")
+    edited = await SkillStates(workbench.environment.database, workbench.library).get(ME, request.name)
     assert (list(edited.active_grants), edited.is_edited, edited.state) == ([], True, SkillState.REVIEW)

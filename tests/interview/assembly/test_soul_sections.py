@@ -40,31 +40,31 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=30)
 @given(LINES, LINES)
 def test_unified_diff_can_be_applied(before: list[str], after: list[str]):
     old, new = "".join(f"{line}\n" for line in before), "".join(f"{line}\n" for line in after)
-    shown = unified_diff(old, new, "ada/SOUL.md")
-    assert (shown == "") == (old == new)
-    assert _applied(before, shown) == after
+    diff = unified_diff(old, new, "ada/SOUL.md")
+    assert (diff == "") == (old == new)
+    assert _apply(before, diff) == after
 
 
 def test_unified_diff_format():
     old = "".join(f"{number}\n" for number in range(30))
     new = old.replace("4\n", "four\n", 1).replace("20\n", "")
-    usual = difflib.unified_diff(old.splitlines(), new.splitlines(), "a/x", "b/x", lineterm="")
-    assert unified_diff(old, new, "x") == "\n".join(usual) + "\n"
+    expected = difflib.unified_diff(old.splitlines(), new.splitlines(), "a/x", "b/x", lineterm="")
+    assert unified_diff(old, new, "x") == "\n".join(expected) + "\n"
 
 
-def _applied(before: list[str], shown: str) -> list[str]:
+def _apply(before: list[str], diff: str) -> list[str]:
     """Apply a unified diff."""
-    result, at = list[str](), 0
-    for row in shown.split("\n")[2:-1]:
+    result, position = list[str](), 0
+    for row in diff.split("\n")[2:-1]:
         if row.startswith("@@"):
             start, count = (int(part) for part in row.split()[1][1:].split(","))
             start -= 1 if count else 0
-            result += before[at:start]
-            at = start
+            result += before[position:start]
+            position = start
         elif row[0] == "+":
             result.append(row[1:])
         else:
-            assert before[at] == row[1:]
+            assert before[position] == row[1:]
             result += [row[1:]] if row[0] == " " else []
-            at += 1
-    return result + before[at:]
+            position += 1
+    return result + before[position:]

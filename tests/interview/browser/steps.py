@@ -3,7 +3,7 @@
 import re
 
 from playwright.sync_api import Locator, Page, expect
-from tests.browser.conftest import Visitor, at_rest
+from tests.browser.conftest import Visitor, wait_until_idle
 
 TUTOR = "A patient tutor who explains mathematics to a twelve-year-old"
 LABELS = {
@@ -23,8 +23,8 @@ def begin(visitor: Visitor, description: str = TUTOR, *, kind: str = "bot") -> s
 
 def wait_for_interview(page: Page) -> str:
     page.wait_for_url(re.compile("/forge/.+"))
-    expect(answers(page).or_(go_on(page)).first).to_be_visible()
-    at_rest(page)
+    expect(answers(page).or_(continue_button(page)).first).to_be_visible()
+    wait_until_idle(page)
     return page.url.rsplit("/", 1)[-1]
 
 
@@ -37,41 +37,41 @@ def answers(page: Page) -> Locator:
     return page.get_by_role("list", name="Answers").get_by_role("button")
 
 
-def go_on(page: Page) -> Locator:
+def continue_button(page: Page) -> Locator:
     return page.get_by_role("button", name="Continue")
 
 
-def create(page: Page) -> Locator:
+def create_button(page: Page) -> Locator:
     return page.get_by_role("button", name=re.compile(r"^(Create|Change the bot)"))
 
 
 def choose(page: Page, which: int | str = 0) -> None:
     """Choose an answer by index or text and wait for the next turn."""
-    asked = question(page).inner_text()
-    all_of_them = answers(page)
-    chosen = all_of_them.nth(which) if isinstance(which, int) else all_of_them.filter(has_text=which)
+    current = question(page).inner_text()
+    options = answers(page)
+    chosen = options.nth(which) if isinstance(which, int) else options.filter(has_text=which)
     chosen.click()
-    expect(question(page)).not_to_have_text(asked)
+    expect(question(page)).not_to_have_text(current)
 
 
-def to_review(page: Page) -> None:
+def advance_to_review(page: Page) -> None:
     """Choose the first answers until the review."""
     for _ in range(30):
-        expect(answers(page).or_(go_on(page)).or_(create(page)).first).to_be_visible()
-        if create(page).is_visible():
+        expect(answers(page).or_(continue_button(page)).or_(create_button(page)).first).to_be_visible()
+        if create_button(page).is_visible():
             return
-        if go_on(page).is_visible():
-            go_on(page).click()
-            expect(go_on(page)).to_have_count(0)
+        if continue_button(page).is_visible():
+            continue_button(page).click()
+            expect(continue_button(page)).to_have_count(0)
         else:
             choose(page)
-    raise AssertionError(f"no end in sight: {question(page).inner_text()}")
+    raise AssertionError(f"the interview did not reach the review: {question(page).inner_text()}")
 
 
-def in_chat(page: Page) -> None:
+def switch_to_chat(page: Page) -> None:
     page.get_by_text("Chat", exact=True).click()
     expect(page.get_by_role("region", name="Conversation")).to_be_visible()
 
 
-def bubbles(page: Page, who: str) -> Locator:
-    return page.get_by_role("region", name="Conversation").get_by_role("article", name=who)
+def bubbles(page: Page, author: str) -> Locator:
+    return page.get_by_role("region", name="Conversation").get_by_role("article", name=author)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visitor
-from tests.interview.browser.steps import answers, begin, create, question, wait_for_interview
+from tests.interview.browser.steps import answers, begin, create_button, question, wait_for_interview
 from tests.support.interview_scripts import NAME, STORIES, TONE, interview_script, ready
 from tests.support.models import open_models
 from tests.support.server import Server
@@ -41,21 +41,21 @@ def model(server: Server) -> Iterator[None]:
         yield
 
 
-def over_http(server: Server) -> str:
+def create_over_http(server: Server) -> str:
     view = server.call("POST", "/api/v1/builder/sessions", {"description": STORIES})
     path = f"/api/v1/builder/sessions/{view['session_id']}"
     for _ in CHOSEN:
         view = server.call("POST", f"{path}/answer", {"answer": {"OptionIndex": 1}})
-    made = server.call("POST", f"{path}/assemble", {"config": view["turn"]["config"]})
-    return made["result"]["bot_slug"]
+    created = server.call("POST", f"{path}/assemble", {"config": view["turn"]["config"]})
+    return created["result"]["bot_slug"]
 
 
-def over_a_socket(server: Server) -> str:
+def create_over_socket(server: Server) -> str:
     address = f"{server.url.replace('http', 'ws', 1)}/ws/builder/{new_id()}"
     headers = {"Authorization": f"Bearer {server.key}"}
     with connect(address, additional_headers=headers, open_timeout=PATIENCE_S) as socket:
 
-        def say(**message: Any) -> None:
+        def send(**message: Any) -> None:
             socket.send(json.dumps(message))
 
         def receive(kind: str) -> Any:
@@ -63,31 +63,31 @@ def over_a_socket(server: Server) -> str:
                 assert frame["type"] in ("state", "delta", "pong"), frame
             return frame
 
-        say(type="start_bot", description=STORIES)
+        send(type="start_bot", description=STORIES)
         turn = receive("turn")["turn"]
         for _ in CHOSEN:
-            say(type="answer", answer={"OptionIndex": 1})
+            send(type="answer", answer={"OptionIndex": 1})
             turn = receive("turn")["turn"]
-        say(type="assemble_bot", config=turn["config"])
+        send(type="assemble_bot", config=turn["config"])
         return receive("bot_assembled")["result"]["bot_slug"]
 
 
-def at_a_terminal(server: Server, tmp_path: Path) -> str:
+def create_in_terminal(server: Server, tmp_path: Path) -> str:
     file = tmp_path / "answers.yaml"
     file.write_text(f"confirm: true\nanswers: {json.dumps(CHOSEN)}\n")
-    said = Terminal(server.data_dir)("new", STORIES, "--answers", str(file), "--json")
-    assert said.code == 0, said.err
-    return json.loads(said.out)["result"]["bot_slug"]
+    result = Terminal(server.data_dir)("new", STORIES, "--answers", str(file), "--json")
+    assert result.code == 0, result.err
+    return json.loads(result.out)["result"]["bot_slug"]
 
 
-def in_a_browser(visitor: Visitor) -> str:
+def create_in_browser(visitor: Visitor) -> str:
     page = visitor.page
     begin(visitor, STORIES)
     wait_for_interview(page)
     for turn, label in zip(QUESTIONS, CHOSEN, strict=False):
         expect(question(page)).to_contain_text(turn["question"])
         answers(page).filter(has_text=label).click()
-    create(page).click()
+    create_button(page).click()
     page.wait_for_url("**/bots/*/chat")
     return page.url.split("/")[-2]
 
@@ -99,10 +99,10 @@ def files(server: Server, slug: str) -> dict[str, bytes]:
 
 def test_all_clients_create_the_same_bot(server: Server, visit: Visit, tmp_path: Path):
     slugs = [
-        over_http(server),
-        over_a_socket(server),
-        at_a_terminal(server, tmp_path),
-        in_a_browser(visit()),
+        create_over_http(server),
+        create_over_socket(server),
+        create_in_terminal(server, tmp_path),
+        create_in_browser(visit()),
     ]
     assert len(set(slugs)) == len(slugs)
     first, *others = (files(server, slug) for slug in slugs)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visitor
 from tests.browser.test_accessibility import problems
-from tests.interview.browser.steps import TUTOR, begin, choose, create, question
+from tests.interview.browser.steps import TUTOR, begin, choose, create_button, question
 from tests.support.chat_server import MODEL
 from tests.support.interview_scripts import ask, interview_script, ready
 from tests.support.models import KEY, open_models
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.browser
 
 Visit = Callable[..., Visitor]
 
-NAMES = ask("What shall the tutor be called?", "Euler", "Gauss", field="name", phase="basics")
-SLOW: dict[str, Any] = {
+NAME_QUESTION = ask("What shall the tutor be called?", "Euler", "Gauss", field="name", phase="basics")
+SLOW_QUESTION: dict[str, Any] = {
     "tools": [
         {
             "answer": ask(
@@ -33,13 +33,15 @@ SLOW: dict[str, Any] = {
     ],
     "delay_s": 0.2,
 }
-HOW = ask("How should the tutor talk?", "Warm", "Dry", field="tone", phase="personality")
+TONE_QUESTION = ask("How should the tutor talk?", "Warm", "Dry", field="tone", phase="personality")
 
 
 @pytest.fixture(scope="module")
 def model(server: Server) -> Iterator[None]:
     """Choose the model for the role without setting its key."""
-    script = interview_script([NAMES, HOW, SLOW, ready(name="Euler", tone="warm", model="default")])
+    script = interview_script(
+        [NAME_QUESTION, TONE_QUESTION, SLOW_QUESTION, ready(name="Euler", tone="warm", model="default")]
+    )
     with open_models(script) as models:
         provider = {"kind": "anthropic", "base_url": models.url, "key_name": "SCRIPTED_KEY"}
         server.call("PUT", "/api/v1/models/providers/scripted", provider)
@@ -48,7 +50,7 @@ def model(server: Server) -> Iterator[None]:
         yield
 
 
-def who_asks(page: Page):
+def interviewer(page: Page):
     return page.get_by_role("region", name="Interviewer")
 
 
@@ -57,20 +59,20 @@ def test_model_set_up_during_the_interview_takes_over(visit: Visit, server: Serv
     visitor = visit()
     page = visitor.page
     visitor.open("/forge")
-    expect(page.get_by_text("No model yet")).to_be_visible()
+    expect(page.get_by_text("No model configured")).to_be_visible()
     begin(visitor)
-    expect(who_asks(page)).to_contain_text("own questions")
-    who_asks(page).get_by_role("button", name="Set up a model").click()
+    expect(interviewer(page)).to_contain_text("own questions")
+    interviewer(page).get_by_role("button", name="Set up a model").click()
     dialog = page.get_by_role("dialog", name="Set up a model")
     dialog.get_by_label("Key").fill(KEY)
     page.keyboard.press("Enter")
     expect(dialog).to_have_count(0)
-    expect(who_asks(page)).to_contain_text("talker asks")
+    expect(interviewer(page)).to_contain_text("talker asks")
     choose(page)
     expect(question(page)).to_have_text("How should the tutor talk?")
-    expect(who_asks(page)).to_contain_text("$")
-    who_asks(page).get_by_role("button", name="own questions").click()
-    expect(who_asks(page)).to_contain_text("You chose Forge's own questions.")
+    expect(interviewer(page)).to_contain_text("$")
+    interviewer(page).get_by_role("button", name="own questions").click()
+    expect(interviewer(page)).to_contain_text("You chose Forge's own questions.")
     choose(page)
     expect(question(page)).not_to_contain_text("slowly")
     visitor.open("/forge")
@@ -99,10 +101,10 @@ def test_streamed_text_appears_and_can_be_cancelled(visit: Visit, server: Server
     page.keyboard.press("Escape")
     expect(question(page)).to_have_text("How should the tutor talk?")
     expect(page.get_by_role("complementary", name="Preview")).to_contain_text("Euler")
-    who_asks(page).get_by_role("button", name="own questions").click()
-    expect(who_asks(page)).to_contain_text("You chose Forge's own questions.")
+    interviewer(page).get_by_role("button", name="own questions").click()
+    expect(interviewer(page)).to_contain_text("You chose Forge's own questions.")
     for _ in range(12):
-        if create(page).is_visible():
+        if create_button(page).is_visible():
             break
         choose(page)
     expect(page.get_by_label("Name")).to_have_value("Euler")

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
-from tests.browser.conftest import ColorScheme, Visitor, at_rest
-from tests.browser.gallery.camera import overflow
-from tests.browser.test_accessibility import everywhere, problems
+from tests.browser.conftest import ColorScheme, Visitor, wait_until_idle
+from tests.browser.gallery.views import overflow
+from tests.browser.test_accessibility import each_look, problems
 from tests.interview.browser.steps import (
     TUTOR,
+    advance_to_review,
     answers,
     begin,
     bubbles,
     choose,
-    create,
-    in_chat,
+    create_button,
     question,
-    to_review,
+    switch_to_chat,
     wait_for_interview,
 )
 from tests.support.server import Server
@@ -53,15 +53,15 @@ def test_bot_is_created_with_the_keyboard_only(visit: Visit, server: Server):
     expect(answers(page).first).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(answers(page).nth(1)).to_be_focused()
-    asked = question(page).inner_text()
+    current = question(page).inner_text()
     page.keyboard.press("Enter")
-    while not create(page).is_visible():
-        expect(question(page)).not_to_have_text(asked)
+    while not create_button(page).is_visible():
+        expect(question(page)).not_to_have_text(current)
         expect(question(page)).to_be_focused()
         expect(page.get_by_role("status").filter(has_text=question(page).inner_text())).to_be_attached()
-        if create(page).is_visible():
+        if create_button(page).is_visible():
             break
-        asked = question(page).inner_text()
+        current = question(page).inner_text()
         page.keyboard.press("1")
     name = view(server, session_id)["preview"]["name"]
     page.keyboard.press("Enter")
@@ -76,55 +76,55 @@ def test_settings_can_be_edited_in_the_review(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     begin(visitor)
-    to_review(page)
+    advance_to_review(page)
     name = f"Euler {new_id()[-6:]}"
     page.get_by_label("Name").fill(name)
     skills = page.get_by_role("list", name="Skills").get_by_role("listitem")
-    had = skills.count()
+    skill_count = skills.count()
     page.get_by_role("button", name=re.compile("^Remove ")).first.click()
-    expect(skills).to_have_count(had - 1)
+    expect(skills).to_have_count(skill_count - 1)
     page.get_by_role("button", name="Show files").click()
     preview = page.get_by_role("complementary", name="Preview")
     expect(preview.get_by_role("figure")).to_contain_text(f"name: {name}")
-    shown = preview.get_by_role("figure").locator("code").inner_text()
+    soul_text = preview.get_by_role("figure").locator("code").inner_text()
     preview.get_by_text("skills.toml", exact=True).click()
     expect(preview.get_by_role("figure")).to_contain_text("[skills.")
     page.get_by_label("Description").fill("Numbers, kindly.")
     expect(preview).to_contain_text("These files do not include your last change.")
     page.get_by_label("Description").fill(TUTOR)
     expect(preview).not_to_contain_text("These files do not include your last change.")
-    create(page).click()
+    create_button(page).click()
     page.wait_for_url(re.compile(r"/bots/euler-[^/]+/chat$"))
     slug = page.url.split("/")[-2]
     bot = server.call("GET", f"/api/v1/bots/{slug}")
     assert bot["identity"]["display_name"] == name
-    assert (Path(bot["folder"]) / "SOUL.md").read_text().rstrip() == shown.rstrip()
-    assert len(server.call("GET", f"/api/v1/bots/{slug}/skills")) == had - 1
+    assert (Path(bot["folder"]) / "SOUL.md").read_text().rstrip() == soul_text.rstrip()
+    assert len(server.call("GET", f"/api/v1/bots/{slug}/skills")) == skill_count - 1
 
 
 def test_chat_creates_the_same_bot(visit: Visit):
     visitor = visit()
     page = visitor.page
     begin(visitor)
-    in_chat(page)
+    switch_to_chat(page)
     expect(bubbles(page, "You")).to_have_text([TUTOR])
     choose_in_chat(page)
     composer = page.get_by_label("Answer Forge")
     composer.fill(f"Gauss {new_id()[-6:]}")
     page.keyboard.press("Enter")
     expect(bubbles(page, "You").last).to_contain_text("Gauss")
-    while not create(page).is_visible():
+    while not create_button(page).is_visible():
         choose_in_chat(page)
-        expect(answers(page).or_(create(page)).first).to_be_visible()
+        expect(answers(page).or_(create_button(page)).first).to_be_visible()
     expect(answers(page)).to_have_count(0)
-    create(page).click()
+    create_button(page).click()
     page.wait_for_url(re.compile(r"/bots/gauss-[^/]+/chat$"))
 
 
 def choose_in_chat(page: Page) -> None:
-    said = bubbles(page, "You").count()
+    message_count = bubbles(page, "You").count()
     answers(page).first.click()
-    expect(bubbles(page, "You")).to_have_count(said + 1)
+    expect(bubbles(page, "You")).to_have_count(message_count + 1)
 
 
 def test_wizard_and_chat_share_one_session(visit: Visit):
@@ -132,17 +132,17 @@ def test_wizard_and_chat_share_one_session(visit: Visit):
     page = visitor.page
     begin(visitor)
     choose(page)
-    asked = question(page).inner_text()
-    in_chat(page)
-    expect(bubbles(page, "Forge").last.get_by_role("heading")).to_have_text(asked)
+    current = question(page).inner_text()
+    switch_to_chat(page)
+    expect(bubbles(page, "Forge").last.get_by_role("heading")).to_have_text(current)
     page.reload()
-    expect(bubbles(page, "Forge").last.get_by_role("heading")).to_have_text(asked)
+    expect(bubbles(page, "Forge").last.get_by_role("heading")).to_have_text(current)
     choose_in_chat(page)
-    asked = bubbles(page, "Forge").last.get_by_role("heading").inner_text()
+    current = bubbles(page, "Forge").last.get_by_role("heading").inner_text()
     page.get_by_text("Wizard", exact=True).click()
-    expect(question(page)).to_have_text(asked)
+    expect(question(page)).to_have_text(current)
     page.reload()
-    expect(question(page)).to_have_text(asked)
+    expect(question(page)).to_have_text(current)
 
 
 def test_going_back_to_a_step_and_forward_again(visit: Visit, server: Server):
@@ -168,10 +168,10 @@ def test_double_click_answers_once(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     session_id = begin(visitor)
-    asked = question(page).inner_text()
+    current = question(page).inner_text()
     answers(page).first.dblclick()
-    expect(question(page)).not_to_have_text(asked)
-    at_rest(page)
+    expect(question(page)).not_to_have_text(current)
+    wait_until_idle(page)
     assert view(server, session_id)["question_count"] == 1
 
 
@@ -192,14 +192,14 @@ def test_two_tabs_show_the_same_turn(visit: Visit, server: Server):
 def test_draft_is_resumed_and_deleted(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
-    about = f"Tells {new_id()[-6:]} jokes about mathematics"
-    session_id = begin(visitor, about)
+    description = f"Tells {new_id()[-6:]} jokes about mathematics"
+    session_id = begin(visitor, description)
     choose(page)
-    asked = question(page).inner_text()
+    current = question(page).inner_text()
     page.get_by_role("link", name="Forge", exact=True).first.click()
     row = drafts(page).filter(has=page.locator(f"a[href$='{session_id}']"))
     row.get_by_role("link", name="Resume").click()
-    expect(question(page)).to_have_text(asked)
+    expect(question(page)).to_have_text(current)
     assert view(server, session_id)["question_count"] == 1
     page.go_back()
     row.get_by_role("button", name="Delete").click()
@@ -216,13 +216,13 @@ def test_skill_is_written_tested_and_created(visit: Visit, server: Server):
     for _ in range(3):
         choose(page)
     choose(page, "script")
-    to_review(page)
+    advance_to_review(page)
     cases = page.get_by_role("list", name="Cases").get_by_role("listitem")
     expect(cases.first).to_contain_text("passed")
     page.get_by_role("button", name="Show files").click()
     preview = page.get_by_role("complementary", name="Preview")
     expect(preview.get_by_role("figure")).to_contain_text("forge-kind: script")
-    create(page).click()
+    create_button(page).click()
     expect(page.get_by_role("heading", name="The skill is created")).to_be_visible()
     made = view(server, session_id)["made"]["skill"]
     assert (Path(made["folder"]) / "SKILL.md").read_text() == made["skill_md_content"]
@@ -242,8 +242,8 @@ def test_batch_creates_several_bots(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     session_id = begin(visitor, "A writing partner for short stories", kind="batch")
-    to_review(page)
-    create(page).click()
+    advance_to_review(page)
+    create_button(page).click()
     expect(page.get_by_role("heading", name="Bots created")).to_be_visible()
     made = page.get_by_role("list", name="Bots").get_by_role("listitem")
     expect(made).to_have_count(3)
@@ -266,14 +266,14 @@ def test_reconfiguration_shows_the_diff_first(visit: Visit, server: Server):
     choose(page)
     expect(question(page)).to_have_text("How should it talk?")
     choose(page, 1)
-    while not create(page).is_visible():
+    while not create_button(page).is_visible():
         choose(page)
     page.get_by_role("button", name="Show files").click()
-    diff = page.get_by_role("region", name="as it is and as it will be")
+    diff = page.get_by_role("region", name="current and new")
     expect(diff).to_contain_text("tone: ")
     assert problems(page) == []
     before = (Path(bot["folder"]) / "SOUL.md").read_text()
-    create(page).click()
+    create_button(page).click()
     page.wait_for_url(re.compile(f"/bots/{bot['slug']}/chat$"))
     assert (Path(bot["folder"]) / "SOUL.md").read_text() != before
     assert server.call("GET", f"/api/v1/bots/{bot['slug']}")["soul_version"] == 2
@@ -292,29 +292,29 @@ def test_existing_soul_is_used_unchanged_in_the_browser(visit: Visit):
     soul.fill("---\nname: Hypatia\n---\nYou draw before you calculate.\n")
     page.get_by_role("button", name="Start").click()
     wait_for_interview(page)
-    to_review(page)
+    advance_to_review(page)
     page.get_by_role("button", name="Show files").click()
     expect(page.get_by_role("figure")).to_contain_text("You draw before you calculate.")
 
 
-@everywhere
+@each_look
 def test_opened_dialogs_are_accessible(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
     visitor = visit(scheme=scheme, viewport=viewport)
     page = visitor.page
-    found: dict[str, list[str]] = {}
+    problems_by_view: dict[str, list[str]] = {}
 
-    def look(at: str) -> None:
-        found[at] = [*problems(page), *overflow(page)]
+    def check(label: str) -> None:
+        problems_by_view[label] = [*problems(page), *overflow(page)]
 
     begin(visitor)
     page.get_by_role("button", name="Set up a model").click()
     expect(page.get_by_role("dialog").get_by_label("Key")).to_be_visible()
-    look("dialog")
+    check("dialog")
     page.keyboard.press("Escape")
-    to_review(page)
+    advance_to_review(page)
     page.get_by_role("button", name="Show files").click()
     expect(page.get_by_role("figure")).to_be_visible()
-    look("files")
+    check("files")
     page.get_by_text("Chat", exact=True).click()
-    look("ready")
-    assert found == {at: [] for at in found}
+    check("ready")
+    assert problems_by_view == {label: [] for label in problems_by_view}

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visitor
-from tests.browser.test_picture import keep
-from tests.interview.browser.steps import begin, choose, create, in_chat, to_review
+from tests.browser.test_screenshots import save_screenshot
+from tests.interview.browser.steps import advance_to_review, begin, choose, create_button, switch_to_chat
 
 pytestmark = pytest.mark.browser
 
@@ -18,16 +18,16 @@ def test_screenshots_of_an_interview(visit: Callable[..., Visitor], tmp_path: Pa
     begin(visitor, "Answers customers' questions about our bicycles")
     choose(page)
     choose(page)
-    keep(page, "forge-wizard.png", tmp_path)
-    in_chat(page)
-    keep(page, "forge-chat.png", tmp_path)
+    save_screenshot(page, "forge-wizard.png", tmp_path)
+    switch_to_chat(page)
+    save_screenshot(page, "forge-chat.png", tmp_path)
     page.get_by_text("Wizard", exact=True).click()
-    to_review(page)
+    advance_to_review(page)
     page.get_by_role("button", name="Show files").click()
     expect(page.get_by_role("figure").locator("span[style]").first).to_be_visible()
-    expect(create(page)).to_be_visible()
-    keep(page, "forge-review.png", tmp_path)
+    expect(create_button(page)).to_be_visible()
+    save_screenshot(page, "forge-review.png", tmp_path)
     visitor.open("/forge")
     expect(page.get_by_role("list", name="Drafts")).to_be_visible()
     page.get_by_role("button", name="A patient tutor").click()
-    keep(page, "forge-start.png", tmp_path)
+    save_screenshot(page, "forge-start.png", tmp_path)

@@ -23,33 +23,33 @@ from forge.skills.models import Capability, SkillKind
 DESCRIPTION = "convert csv files to json and send them to a web api"
 
 
-def asked_for_all() -> State:
+def state_with_requests() -> State:
     """Return a written script whose first capability has to be confirmed."""
     state = choose(advance_to(started(DESCRIPTION, mode=Mode.SKILL), "capabilities"))
     assert state.due is Due.WRITE
     return engine.apply_written(state, written_from_template(state))
 
 
-def one_refused() -> State:
-    return walk_to_end(choose(advance_to(asked_for_all(), "capability:http_post"), 1))
+def state_with_refusal() -> State:
+    return walk_to_end(choose(advance_to(state_with_requests(), "capability:http_post"), 1))
 
 
 def test_request_without_capabilities_gets_the_granted_ones():
-    state = one_refused()
+    state = state_with_refusal()
     request = to_skill_request(state).model_copy(update={"capabilities": None})
     assert check_granted(state, request).capabilities == [Capability.READ_FILE, Capability.HTTP_GET]
 
 
 @pytest.mark.parametrize("capability", [Capability.HTTP_POST, Capability.EXEC_COMMAND])
 def test_capability_that_was_not_granted_is_rejected(capability: Capability):
-    state = one_refused()
+    state = state_with_refusal()
     request = to_skill_request(state).model_copy(update={"capabilities": [capability]})
     with pytest.raises(Invalid, match=f"Capability {capability.value} was not granted"):
         check_granted(state, request)
 
 
 def test_nothing_is_granted_before_the_questions():
-    state = asked_for_all()
+    state = state_with_requests()
     request = to_skill_request(state)
     assert granted_capabilities(state) == []
     assert check_granted(state, request.model_copy(update={"capabilities": None})).capabilities == []
@@ -58,7 +58,7 @@ def test_nothing_is_granted_before_the_questions():
 
 
 def test_capabilities_added_after_the_review_are_confirmed():
-    state = say(one_refused().replace(speaker=InterviewSpeaker.MODEL), "and it should run commands")
+    state = say(state_with_refusal().replace(speaker=InterviewSpeaker.MODEL), "and it should run commands")
     state = model_says(state, action="ready", patch={"capabilities": ["http_post", "exec_command"]})
     assert topic(state) == "capability:http_post"
     state = choose(state, 1)
@@ -81,9 +81,9 @@ def written_for(state: State, hosts: str) -> State:
 def test_grant_for_one_host_does_not_cover_another():
     state = choose(advance_to(started(DESCRIPTION, mode=Mode.SKILL), "capabilities"))
     state = choose(written_for(state, "api.example.com"))
-    asked = state.asked
-    assert asked is not None and isinstance(asked.turn, AskQuestion)
-    assert asked.turn.question == "It asks to fetch from the web (api.example.com). Is that all right?"
+    current = state.asked
+    assert current is not None and isinstance(current.turn, AskQuestion)
+    assert current.turn.question == "It asks to fetch from the web (api.example.com). Is that all right?"
     state = walk_to_end(choose(state))
     assert Capability.HTTP_GET in granted_capabilities(state)
     again = written_for(state, "evil.example.net")
@@ -92,7 +92,7 @@ def test_grant_for_one_host_does_not_cover_another():
 
 
 def test_going_back_in_a_written_skill_keeps_later_answers():
-    before = walk_to_end(asked_for_all())
+    before = walk_to_end(state_with_requests())
     state = say(engine.go_back(before, Phase.BASICS), "csv-to-json")
     state = walk_to_end(state)
     old, new = to_skill_request(before), to_skill_request(state)

@@ -24,7 +24,7 @@ from forge.skills.models import SKILL_NAME_PATTERN, SkillKind
 NOTES = "I need a bot that writes release notes from git commits"
 
 
-def opened(description: str, mode: Mode = Mode.BOT, basis: Basis | None = None) -> Fields:
+def fields_of(description: str, mode: Mode = Mode.BOT, basis: Basis | None = None) -> Fields:
     return initial_fields(mode, description, classify(description), basis or Basis())
 
 
@@ -48,19 +48,19 @@ def test_description_alone_yields_a_complete_config():
 
 @pytest.mark.parametrize("kind", list(KnownPurpose))
 def test_unknown_settings_get_the_defaults_of_the_purpose(kind: KnownPurpose):
-    config, usual = to_config(new_state(DESCRIPTIONS[kind])), defaults_for(kind)
-    assert config.category == usual.bot_category
-    assert config.personality.tone == usual.tone
-    assert config.personality.traits == list(usual.traits)
+    config, defaults = to_config(new_state(DESCRIPTIONS[kind])), defaults_for(kind)
+    assert config.category == defaults.bot_category
+    assert config.personality.tone == defaults.tone
+    assert config.personality.traits == list(defaults.traits)
     assert (config.model_settings.temperature, config.model_settings.max_tokens) == (
-        usual.temperature,
-        usual.max_tokens,
+        defaults.temperature,
+        defaults.max_tokens,
     )
 
 
 def test_known_settings_are_not_replaced_by_defaults():
-    said = Fields(name="X", tone="dry", traits=[], tags=[], temperature=0, max_tokens=10, boundaries="")
-    config = to_config(new_state(NOTES, basis=Basis(fields=said)))
+    fields = Fields(name="X", tone="dry", traits=[], tags=[], temperature=0, max_tokens=10, boundaries="")
+    config = to_config(new_state(NOTES, basis=Basis(fields=fields)))
     assert (config.name, config.tags, config.personality.tone) == ("X", [], "dry")
     assert (config.personality.traits, config.personality.boundaries) == ([], None)
     assert (config.model_settings.temperature, config.model_settings.max_tokens) == (0, 10)
@@ -80,34 +80,34 @@ def test_any_description_yields_a_valid_config(description: str):
 
 
 def test_initial_fields_come_from_the_description():
-    assert opened("A helper named Ada for my to-do list") == Fields(
+    assert fields_of("A helper named Ada for my to-do list") == Fields(
         name="Ada", description="A helper named Ada for my to-do list", category="utility"
     )
-    assert opened("hi") == Fields()
-    assert opened("make it shorter", Mode.RECONFIGURE) == Fields()
-    assert opened("make it shorter", Mode.SKILL, EDITED_SKILL) == Fields()
-    assert opened("Count words", Mode.SKILL) == Fields(description="Count words")
+    assert fields_of("hi") == Fields()
+    assert fields_of("make it shorter", Mode.RECONFIGURE) == Fields()
+    assert fields_of("make it shorter", Mode.SKILL, EDITED_SKILL) == Fields()
+    assert fields_of("Count words", Mode.SKILL) == Fields(description="Count words")
 
 
 @pytest.mark.parametrize(
     "description", ["so-called experts", "a phone that is called when it rings", "called it"]
 )
 def test_called_without_a_name_yields_no_name(description: str):
-    assert opened(description).name is None
+    assert fields_of(description).name is None
 
 
 def test_long_description_is_split_into_description_and_purpose():
     long = "Plans gardens. " * 200
-    known = opened(long)
+    known = fields_of(long)
     assert known.description is not None and len(known.description) <= 1000
     assert known.description.endswith("…")
     assert known.purpose == long.strip()
-    assert opened(long * 10).purpose is not None
+    assert fields_of(long * 10).purpose is not None
 
 
 def test_description_does_not_override_existing_fields():
     known = Fields(name="Nora", purpose="Nora reviews.", category="research", description="Reviews")
-    assert opened("A coder called Ben, who writes code", basis=Basis(fields=known)) == Fields()
+    assert fields_of("A coder called Ben, who writes code", basis=Basis(fields=known)) == Fields()
 
 
 def test_missing_settings_are_listed_in_words():
@@ -143,9 +143,9 @@ def test_preview_omits_defaults():
 
 
 def test_skill_description_includes_its_trigger():
-    basis = Basis(fields=Fields(trigger="When somebody shares minutes", kind=SkillKind.SCRIPT))
+    basis = Basis(fields=Fields(trigger="When minutes are shared", kind=SkillKind.SCRIPT))
     request = to_skill_request(new_state("Summarize minutes", mode=Mode.SKILL, basis=basis))
-    assert request.description == "Summarize minutes. When somebody shares minutes."
+    assert request.description == "Summarize minutes. When minutes are shared."
     assert (request.name, request.skill_type) == ("summarize-minutes", SkillKind.SCRIPT)
 
 

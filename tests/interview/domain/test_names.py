@@ -42,8 +42,8 @@ def test_suggested_names_are_distinct_and_free():
     description = "writes release notes from git commits"
     names = suggest_names(description, classify(description), taken)
     assert names == ["Release Notes Engineer", "Release Notes Companion"]
-    every = [*taken, *names, "Engineer"]
-    assert suggest_names(description, classify(description), every) == ["Release Notes Writer 2"]
+    all_names = [*taken, *names, "Engineer"]
+    assert suggest_names(description, classify(description), all_names) == ["Release Notes Writer 2"]
 
 
 def test_distant_words_are_not_combined():

@@ -36,34 +36,34 @@ def topics(state: State) -> list[str]:
     return [exchange.asked.topic for exchange in state.exchanges]
 
 
-def walked(description: str, **more: object) -> State:
+def complete(description: str, **more: object) -> State:
     return walk_to_end(started(description, **{"facts": FACTS, **more}))
 
 
 @pytest.mark.parametrize("kind", list(KnownPurpose))
 def test_question_count_depends_on_the_purpose(kind: KnownPurpose):
-    state = walked(DESCRIPTIONS[kind])
+    state = complete(DESCRIPTIONS[kind])
     assert state.purpose is kind
     budget = defaults_for(kind).budget
     assert budget.minimum <= state.question_count <= budget.maximum
 
 
 def test_topics_of_a_utility_and_an_analyst():
-    assert topics(walked(DESCRIPTIONS[KnownPurpose.SIMPLE_UTILITY])) == ["name", "tone", "model", "skills"]
-    assert topics(walked(DESCRIPTIONS[KnownPurpose.COMPLEX_ANALYST])) == [
+    assert topics(complete(DESCRIPTIONS[KnownPurpose.SIMPLE_UTILITY])) == ["name", "tone", "model", "skills"]
+    assert topics(complete(DESCRIPTIONS[KnownPurpose.COMPLEX_ANALYST])) == [
         *("name", "audience", "tone", "traits", "boundaries", "model", "creativity", "length", "skills"),
     ]
 
 
 @pytest.mark.parametrize("description", DESCRIPTIONS.values())
 def test_phases_only_go_forward(description: str):
-    phases = [exchange.asked.turn.phase for exchange in walked(description).exchanges]
+    phases = [exchange.asked.turn.phase for exchange in complete(description).exchanges]
     assert not any(is_before(after, before) for before, after in pairwise(phases))
 
 
 @pytest.mark.parametrize("description", DESCRIPTIONS.values())
 def test_options_have_reasons_and_are_distinct(description: str):
-    for exchange in walked(description).exchanges:
+    for exchange in complete(description).exchanges:
         turn = exchange.asked.turn
         assert isinstance(turn, AskQuestion)
         assert all(option.reason.strip() for option in turn.options)
@@ -128,21 +128,21 @@ def test_suggested_names_come_from_the_description():
 
 
 def test_name_in_the_description_is_not_asked_for():
-    state = walked("A helper called Jarvis that reminds me of birthdays")
+    state = complete("A helper called Jarvis that reminds me of birthdays")
     assert "name" not in topics(state)
     assert to_config(state).name == "Jarvis"
 
 
 def test_known_settings_are_not_asked_for():
     fields = Fields(name="Nora", tone="dry", traits=["sharp"], model=OPUS.ref, skills=[])
-    state = walked(DESCRIPTIONS[KnownPurpose.CODING], basis=Basis(fields=fields))
+    state = complete(DESCRIPTIONS[KnownPurpose.CODING], basis=Basis(fields=fields))
     assert set(topics(state)).isdisjoint({"name", "tone", "traits", "model", "skills"})
     assert state.question_count <= defaults_for(KnownPurpose.CODING).budget.maximum
 
 
 def test_other_questions_replace_known_settings():
     fields = Fields(name="Nora", tone="dry")
-    state = walked(DESCRIPTIONS[KnownPurpose.CODING], basis=Basis(fields=fields))
+    state = complete(DESCRIPTIONS[KnownPurpose.CODING], basis=Basis(fields=fields))
     assert state.question_count >= defaults_for(KnownPurpose.CODING).budget.minimum
 
 
@@ -150,7 +150,7 @@ def test_imported_soul_skips_personality_questions():
     basis = Basis(
         fields=Fields(name="Nora", purpose="Nora reviews code."), soul="---\nname: Nora\n---\n# Purpose\n"
     )
-    state = walked("", basis=basis)
+    state = complete("", basis=basis)
     assert set(topics(state)) == {"model", "creativity", "length", "skills"}
 
 
@@ -176,7 +176,7 @@ def test_single_model_still_gives_two_options():
 
 
 def test_skills_are_not_asked_about_without_offers():
-    assert "skills" not in topics(walked(DESCRIPTIONS[KnownPurpose.CODING], facts=Facts()))
+    assert "skills" not in topics(complete(DESCRIPTIONS[KnownPurpose.CODING], facts=Facts()))
 
 
 def test_all_suggested_skills_are_the_first_option():

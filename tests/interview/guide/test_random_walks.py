@@ -28,7 +28,7 @@ from forge.interview.domain.dialogue import (
 )
 from forge.interview.domain.state import Basis, Due, Facts, State, question_budget
 
-HOUSES = (FACTS, FACTS.model_copy(update={"remembered": [REMEMBERED]}), Facts(models=[KEYLESS]), Facts())
+FACTS_CASES = (FACTS, FACTS.model_copy(update={"remembered": [REMEMBERED]}), Facts(models=[KEYLESS]), Facts())
 CASES: tuple[dict[str, Any], ...] = (
     {"mode": Mode.BOT},
     {"mode": Mode.BATCH, "basis": Basis(variants=3)},
@@ -36,22 +36,22 @@ CASES: tuple[dict[str, Any], ...] = (
     {"mode": Mode.SKILL},
     {"mode": Mode.SKILL, "basis": EDITED_SKILL},
 )
-SAYINGS = (*NASTY, "You choose", "none", "0.5", "opus", "the skills", "for children, and adults", "done")
+FREE_TEXTS = (*NASTY, "You choose", "none", "0.5", "opus", "the skills", "for children, and adults", "done")
 MAX_CAPABILITIES = 10
 
 
 def answer_to(turn: Turn, data: st.DataObject) -> Answer:
     if isinstance(turn, ShowPreview):
         return Confirmed(yes=True)
-    said = st.sampled_from([text for text in SAYINGS if text.strip() and "\x00" not in text])
+    texts = st.sampled_from([text for text in FREE_TEXTS if text.strip() and "\x00" not in text])
     if isinstance(turn, AskQuestion):
         chosen = st.integers(0, len(turn.options) - 1).map(lambda index: Chosen(index=index))
-        words = said.map(lambda text: Said(text=text))
-        return data.draw(st.one_of(chosen, chosen, words) if turn.allow_free_text else chosen)
-    return Said(text=data.draw(said))
+        free_texts = texts.map(lambda text: Said(text=text))
+        return data.draw(st.one_of(chosen, chosen, free_texts) if turn.allow_free_text else chosen)
+    return Said(text=data.draw(texts))
 
 
-def check(state: State) -> None:
+def check_state(state: State) -> None:
     assert state.asked is not None
     turn = state.asked.turn
     assert (
@@ -68,18 +68,18 @@ def check(state: State) -> None:
 @given(
     data=st.data(),
     case=st.sampled_from(CASES),
-    house=st.sampled_from(HOUSES),
+    facts=st.sampled_from(FACTS_CASES),
     description=st.sampled_from([*DESCRIPTIONS.values(), "", "hi", "---\na: b", "翻译", "word " * 1000]),
 )
 def test_every_walk_reaches_the_end(
-    data: st.DataObject, case: dict[str, Any], house: Facts, description: str
+    data: st.DataObject, case: dict[str, Any], facts: Facts, description: str
 ):
-    state = started(description, facts=house, **case)
+    state = started(description, facts=facts, **case)
     unclear = 0
     for _ in range(120):
         if state.due is Due.WRITE:
             state = engine.apply_written(state, written_from_template(state))
-        check(state)
+        check_state(state)
         assert state.asked is not None
         if isinstance(state.asked.turn, ReadyToAssemble | ReadyToCreateSkill):
             break

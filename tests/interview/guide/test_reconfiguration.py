@@ -8,21 +8,21 @@ from forge.interview.domain.state import State
 from forge.interview.guide.questions import MAX_ROUNDS
 
 
-def changing(wish: str = "") -> State:
+def start_change(change_request: str = "") -> State:
     """Return the state after the preview, at the question what to change."""
-    state = started(wish, mode=Mode.RECONFIGURE, basis=ATLAS, facts=FACTS)
+    state = started(change_request, mode=Mode.RECONFIGURE, basis=ATLAS, facts=FACTS)
     assert state.asked is not None
     assert isinstance(state.asked.turn, ShowPreview)
     assert state.asked.turn.preview.name == "Atlas"
     return take(state, Confirmed(yes=True))
 
 
-def pick(state: State, wanted: str) -> State:
-    return choose(state, [option.id for option in question_of(state).options].index(wanted))
+def pick(state: State, option_id: str) -> State:
+    return choose(state, [option.id for option in question_of(state).options].index(option_id))
 
 
 def test_asks_what_to_change_and_shows_current_settings():
-    turn = question_of(changing())
+    turn = question_of(start_change())
     assert [option.id for option in turn.options] == [
         *("personality", "identity", "skills", "model", "boundaries", "done"),
     ]
@@ -33,7 +33,7 @@ def test_asks_what_to_change_and_shows_current_settings():
 
 
 @pytest.mark.parametrize(
-    ("wish", "part"),
+    ("change_request", "part"),
     [
         ("it should talk more formally", "personality"),
         ("give it another skill", "skills"),
@@ -42,16 +42,16 @@ def test_asks_what_to_change_and_shows_current_settings():
         ("it must never mention prices", "boundaries"),
     ],
 )
-def test_requested_change_is_offered_first(wish: str, part: str):
-    assert question_of(changing(wish)).options[0].id == part
+def test_requested_change_is_offered_first(change_request: str, part: str):
+    assert question_of(start_change(change_request)).options[0].id == part
 
 
 def test_change_request_does_not_become_the_description():
-    assert to_config(changing("it should talk more formally")).description == "Plans trips"
+    assert to_config(start_change("it should talk more formally")).description == "Plans trips"
 
 
 def test_current_setting_can_be_kept():
-    state = pick(changing(), "personality")
+    state = pick(start_change(), "personality")
     first = question_of(state).options[0]
     assert (first.id, first.label) == ("keep", "Keep it: friendly")
     assert "friendly" not in [option.id for option in question_of(state).options]
@@ -59,7 +59,7 @@ def test_current_setting_can_be_kept():
 
 
 def test_only_chosen_settings_change():
-    state = pick(pick(pick(changing(), "personality"), "formal"), "keep")
+    state = pick(pick(pick(start_change(), "personality"), "formal"), "keep")
     assert topic(state) == "what:2"
     assert question_of(state).phase is Phase.REVIEW
     state = pick(state, "done")
@@ -69,7 +69,7 @@ def test_only_chosen_settings_change():
 
 
 def test_several_parts_can_be_changed_in_turn():
-    state = pick(changing(), "boundaries")
+    state = pick(start_change(), "boundaries")
     state = pick(state, "facts")
     state = pick(pick(state, "model"), "anthropic:claude-opus-5")
     assert topic(state) == "creativity@2"
@@ -80,12 +80,12 @@ def test_several_parts_can_be_changed_in_turn():
 
 
 def test_part_can_be_named_in_words():
-    assert topic(say(changing(), "its tone")) == "tone"
-    assert topic(say(changing(), "nothing")) == "ready"
+    assert topic(say(start_change(), "its tone")) == "tone"
+    assert topic(say(start_change(), "nothing")) == "ready"
 
 
 def test_unknown_part_is_asked_about():
-    first = changing()
+    first = start_change()
     state = say(first, "blue bananas")
     assert question_of(state).options == question_of(first).options
     assert question_of(state).question != question_of(first).question
@@ -93,7 +93,7 @@ def test_unknown_part_is_asked_about():
 
 
 def test_additional_skills_are_suggested():
-    state = pick(changing(), "skills")
+    state = pick(start_change(), "skills")
     assert [option.id for option in question_of(state).options] == [
         *("keep", "editing", "code-review", "plan-tasks", "none"),
     ]
@@ -102,7 +102,7 @@ def test_additional_skills_are_suggested():
 
 
 @pytest.mark.parametrize(
-    ("said", "skills"),
+    ("text", "skills"),
     [
         ("add editing and Translate Letters", ["summarize", "editing", "translate-letters"]),
         ("remove summarize", []),
@@ -110,20 +110,20 @@ def test_additional_skills_are_suggested():
         ("none", []),
     ],
 )
-def test_skills_can_be_added_and_removed_in_words(said: str, skills: list[str]):
-    state = say(pick(changing(), "skills"), said)
+def test_skills_can_be_added_and_removed_in_words(text: str, skills: list[str]):
+    state = say(pick(start_change(), "skills"), text)
     assert [one.name for one in state.config.skills or []] == skills
 
 
 def test_new_purpose_in_words_also_changes_the_description():
-    state = say(pick(pick(changing(), "identity"), "keep"), "Plans weddings, down to the flowers")
+    state = say(pick(pick(start_change(), "identity"), "keep"), "Plans weddings, down to the flowers")
     assert state.config.purpose == "Plans weddings, down to the flowers."
     assert state.config.description == "Plans weddings, down to the flowers"
     assert state.config.name == "Atlas"
 
 
 def test_endless_changes_end_in_the_review():
-    state = changing()
+    state = start_change()
     for _ in range(60):
         if topic(state) == "ready":
             break

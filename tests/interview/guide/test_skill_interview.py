@@ -22,16 +22,16 @@ from forge.skills.models import Capability, SkillKind
 RATES = "Fetch exchange rates from the web and convert prices in a csv file"
 
 
-def about(description: str, **more: object) -> State:
+def start_skill(description: str, **more: object) -> State:
     return started(description, mode=Mode.SKILL, **{"facts": FACTS, **more})
 
 
-def pick(state: State, wanted: str) -> State:
-    return choose(state, [option.id for option in question_of(state).options].index(wanted))
+def pick(state: State, option_id: str) -> State:
+    return choose(state, [option.id for option in question_of(state).options].index(option_id))
 
 
 def test_instructions_skill_needs_no_capabilities():
-    state = walk_to_end(about("Summarize the minutes of our meetings"))
+    state = walk_to_end(start_skill("Summarize the minutes of our meetings"))
     assert [(one.asked.topic, one.asked.turn.phase) for one in state.exchanges] == [
         ("name", Phase.BASICS),
         ("steps", Phase.BASICS),
@@ -46,7 +46,7 @@ def test_instructions_skill_needs_no_capabilities():
 
 
 def test_each_capability_is_confirmed_after_writing():
-    state = advance_to(about(RATES), "capabilities")
+    state = advance_to(start_skill(RATES), "capabilities")
     assert question_of(state).options[0].label == "Read files and fetch from the web"
     state = choose(state)
     assert state.due is Due.WRITE
@@ -62,7 +62,7 @@ def test_each_capability_is_confirmed_after_writing():
 
 
 def test_capability_question_offers_allow_and_deny():
-    state = choose(advance_to(about(RATES), "capabilities"))
+    state = choose(advance_to(start_skill(RATES), "capabilities"))
     state = engine.apply_written(state, written_from_template(state))
     turn = question_of(state)
     assert [option.id for option in turn.options] == ["allow", "deny"]
@@ -71,7 +71,7 @@ def test_capability_question_offers_allow_and_deny():
 
 
 def test_capability_answer_can_be_revised():
-    state = choose(advance_to(about(RATES), "capabilities"))
+    state = choose(advance_to(start_skill(RATES), "capabilities"))
     state = pick(engine.apply_written(state, written_from_template(state)), "deny")
     state = take(state, WentBack())
     assert topic(state) == "capability:read_file"
@@ -90,49 +90,51 @@ def test_capability_answer_can_be_revised():
     ],
 )
 def test_suitable_skill_kind_is_offered_first(description: str, kind: SkillKind):
-    state = advance_to(about(description), "kind")
+    state = advance_to(start_skill(description), "kind")
     assert question_of(state).options[0].id == kind
     assert len(question_of(state).options) == len(SkillKind)
 
 
 def test_skill_name_in_words_is_converted():
-    assert say(about(RATES), "../../Währungen & Kurse!").config.name == "wahrungen-kurse"
+    assert say(start_skill(RATES), "../../Währungen & Kurse!").config.name == "wahrungen-kurse"
 
 
 def test_existing_skill_names_are_not_suggested():
-    state = about("Summarize texts", facts=FACTS)
+    state = start_skill("Summarize texts", facts=FACTS)
     assert "summarize" not in [option.id for option in question_of(state).options]
 
 
 @pytest.mark.parametrize("description", ["", "hi", "a skill"])
 def test_empty_skill_description_is_asked_for(description: str):
-    state = about(description)
+    state = start_skill(description)
     assert state.asked is not None and isinstance(state.asked.turn, Clarify)
     state = say(state, "Counts words")
     assert (topic(state), state.config.description) == ("name", "Counts words")
 
 
 def test_steps_can_be_answered_in_words():
-    state = say(advance_to(about(RATES), "steps"), "Take the rates of the day.\nMultiply.\nGive a table.")
+    state = say(
+        advance_to(start_skill(RATES), "steps"), "Take the rates of the day.\nMultiply.\nGive a table."
+    )
     assert state.config.steps == "Take the rates of the day.\nMultiply.\nGive a table."
     assert state.config.description == RATES
 
 
 def test_skill_interview_offers_no_skip():
-    state = walk_to_end(about(RATES))
+    state = walk_to_end(start_skill(RATES))
     assert all(one.asked.extras == {} for one in state.exchanges)
     assert all(isinstance(one.asked.turn, AskQuestion) for one in state.exchanges)
 
 
 def test_skill_preview_shows_kind_and_trigger():
-    state = advance_to(about(RATES), "capabilities")
+    state = advance_to(start_skill(RATES), "capabilities")
     preview = build_preview(state)
     assert preview.personality_summary == "A script: Use it when someone asks for exactly this."
     assert preview.model is None
 
 
 def test_existing_skill_is_changed_as_requested():
-    state = about("answer as a table", basis=EDITED_SKILL)
+    state = start_skill("answer as a table", basis=EDITED_SKILL)
     assert question_of(state).options[0].label == "What you said: “answer as a table”"
     state = pick(choose(state), "trigger")
     state = pick(pick(state, "named"), "done")
@@ -144,7 +146,7 @@ def test_existing_skill_is_changed_as_requested():
 
 
 def test_existing_skill_without_changes_stays_the_same():
-    state = pick(about("", basis=EDITED_SKILL), "done")
+    state = pick(start_skill("", basis=EDITED_SKILL), "done")
     assert state.config == EDITED_SKILL.fields
     assert to_skill_request(state) == SkillBuildRequest(
         name="summarize", description="Summarizes long texts", capabilities=[]
@@ -152,11 +154,11 @@ def test_existing_skill_without_changes_stays_the_same():
 
 
 def test_change_in_words_sets_the_steps():
-    state = say(about("", basis=EDITED_SKILL), "Three sentences at most")
+    state = say(start_skill("", basis=EDITED_SKILL), "Three sentences at most")
     assert topic(state) == "what:2"
     assert state.config.steps == "Three sentences at most"
 
 
 def test_changing_to_a_script_asks_for_capabilities():
-    state = pick(pick(about("", basis=EDITED_SKILL), "kind"), "script")
+    state = pick(pick(start_skill("", basis=EDITED_SKILL), "kind"), "script")
     assert topic(state) == "capabilities"

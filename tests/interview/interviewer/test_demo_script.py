@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.support.gateway import GatewayUnderTest, open_gateway, spender
-from tests.support.interview_scripts import AT, a_state
+from tests.support.interview_scripts import AT, make_state
 from tests.support.models import StartModels
 
 from forge.interview.domain.config_builder import to_config, to_skill_request
@@ -51,7 +51,7 @@ async def test_demo_model_creates_a_bot(store: Store, model_server: StartModels,
     async with open_gateway(store) as under:
         await under.add("demo", server.url)
         await under.choose("demo:scripted", role=Role.INTERVIEWER)
-        state = await walk(under, a_state(DESCRIPTION), option)
+        state = await walk(under, make_state(DESCRIPTION), option)
         config = to_config(state)
         soul, _ = await write_soul(under.gateway, spender("soul"), state, config)
     assert state.due is Due.WRITE
@@ -67,7 +67,7 @@ async def test_demo_model_creates_a_skill(store: Store, model_server: StartModel
     async with open_gateway(store) as under:
         await under.add("demo", server.url)
         await under.choose("demo:scripted", role=Role.INTERVIEWER)
-        state = await walk(under, a_state("count the words of a text", mode=Mode.SKILL))
+        state = await walk(under, make_state("count the words of a text", mode=Mode.SKILL))
         request = to_skill_request(state)
         assert (request.name, request.skill_type) == ("count-words", SkillKind.SCRIPT)
         asked = request.model_copy(update={"skill_type": kind})
@@ -79,11 +79,13 @@ async def test_demo_model_creates_a_skill(store: Store, model_server: StartModel
 
 async def test_demo_model_reconfigures_a_bot(store: Store, model_server: StartModels):
     server = model_server(script())
-    before = to_config(a_state(DESCRIPTION))
-    known = a_state().config.model_copy(update={"name": "Pip", "description": "Parties", "model": "default"})
+    before = to_config(make_state(DESCRIPTION))
+    known = make_state().config.model_copy(
+        update={"name": "Pip", "description": "Parties", "model": "default"}
+    )
     basis = Basis(bot_slug="pip", fields=known.model_copy(update={"tone": "dry"}))
     async with open_gateway(store) as under:
         await under.add("demo", server.url)
         await under.choose("demo:scripted", role=Role.INTERVIEWER)
-        state = await walk(under, a_state("", mode=Mode.RECONFIGURE, basis=basis))
+        state = await walk(under, make_state("", mode=Mode.RECONFIGURE, basis=basis))
     assert to_config(state).personality.tone == "warm" != before.personality.tone

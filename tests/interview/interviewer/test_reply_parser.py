@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from tests.support.interview_scripts import (
     FACTS,
-    a_state,
-    an_exchange,
     ask,
     clarify,
+    make_exchange,
+    make_state,
     option,
     ready,
     show_preview,
@@ -26,12 +26,12 @@ from forge.interview.interviewer.reply_parser import ParsedReply, parse_reply
 from forge.skills.models import Capability, SkillKind
 
 
-def hear(turn: dict[str, Any], state: State | None = None) -> ParsedReply:
-    return parse_reply(state or a_state(), ModelTurn.model_validate(turn))
+def parse(turn: dict[str, Any], state: State | None = None) -> ParsedReply:
+    return parse_reply(state or make_state(), ModelTurn.model_validate(turn))
 
 
 def question(turn: dict[str, Any], state: State | None = None) -> AskQuestion:
-    asked = hear(turn, state).asked
+    asked = parse(turn, state).asked
     assert asked is not None and isinstance(asked.turn, AskQuestion)
     return asked.turn
 
@@ -41,18 +41,18 @@ def labels(turn: AskQuestion) -> list[str]:
 
 
 def test_each_option_has_its_patch():
-    said = hear(
+    reply = parse(
         ask("How shall it sound?", option("Like a grandmother", "warm and calm"), "Sly", field="tone")
     ).asked
-    assert said is not None
-    assert said.turn == AskQuestion(
+    assert reply is not None
+    assert reply.turn == AskQuestion(
         phase=Phase.PERSONALITY,
         question="How shall it sound?",
-        options=said.turn.options,  # type: ignore[union-attr]
+        options=reply.turn.options,  # type: ignore[union-attr]
         phase_label="Defining personality",
     )
-    assert said.patches == [Fields(tone="warm and calm"), Fields(tone="Sly")]
-    assert (said.free, said.topic) == ("tone", "model:0")
+    assert reply.patches == [Fields(tone="warm and calm"), Fields(tone="Sly")]
+    assert (reply.free, reply.topic) == ("tone", "model:0")
 
 
 @pytest.mark.parametrize(
@@ -103,28 +103,28 @@ def test_option_without_a_reason_gets_one():
 
 @pytest.mark.parametrize("options", [[], ["Red"], ["Red", "Other"], ["Red", "RED"]])
 def test_question_with_fewer_than_two_options_becomes_clarify(options: list[str]):
-    said = hear(ask("Which colour?", *options, field="tone")).asked
-    assert said is not None
-    assert said.turn == Clarify(phase=Phase.PERSONALITY, message="Which colour?")
-    assert said.free == "tone"
+    reply = parse(ask("Which colour?", *options, field="tone")).asked
+    assert reply is not None
+    assert reply.turn == Clarify(phase=Phase.PERSONALITY, message="Which colour?")
+    assert reply.free == "tone"
 
 
 def test_field_of_another_mode_is_ignored():
-    said = hear(ask("When?", "Always", "Never", field="trigger")).asked
-    assert said is not None
-    assert (said.free, said.patches) == (None, [NOTHING, NOTHING])
+    reply = parse(ask("When?", "Always", "Never", field="trigger")).asked
+    assert reply is not None
+    assert (reply.free, reply.patches) == (None, [NOTHING, NOTHING])
 
 
 def test_option_with_invalid_value_has_an_empty_patch():
-    said = hear(
+    reply = parse(
         ask("Which model?", option("Nonsense", "no:such"), option("The usual", "default"), field="model")
     )
-    assert said.asked is not None
-    assert said.asked.patches == [NOTHING, Fields(model="default")]
+    assert reply.asked is not None
+    assert reply.asked.patches == [NOTHING, Fields(model="default")]
 
 
 def test_model_cannot_go_back_to_an_earlier_phase():
-    state = a_state(exchanges=[an_exchange(1, "Which model?", "A", "B", phase=Phase.MODEL)])
+    state = make_state(exchanges=[make_exchange(1, "Which model?", "A", "B", phase=Phase.MODEL)])
     assert question(ask("Name?", "A", "B", field="name"), state).phase is Phase.MODEL
     assert question(ask("Which?", "A", "B"), state).phase is Phase.MODEL
     assert question(ask("Skills?", "A", "B", phase="skills"), state).phase is Phase.SKILLS
@@ -134,26 +134,26 @@ def test_model_cannot_go_back_to_an_earlier_phase():
 
 @pytest.mark.parametrize("turn", [ready(), ask("All good?", "Yes", "No", phase="review")])
 def test_review_phase_means_ready(turn: dict[str, Any]):
-    said = hear(turn)
-    assert (said.asked, said.is_ready) == (None, True)
+    reply = parse(turn)
+    assert (reply.asked, reply.is_ready) == (None, True)
 
 
 def test_preview_includes_the_patch_of_the_turn():
-    said = hear(show_preview(patch={"name": "Quill"}))
-    assert said.asked is not None and isinstance(said.asked.turn, ShowPreview)
-    assert said.asked.turn.preview.name == "Quill"
-    assert not said.is_ready
+    reply = parse(show_preview(patch={"name": "Quill"}))
+    assert reply.asked is not None and isinstance(reply.asked.turn, ShowPreview)
+    assert reply.asked.turn.preview.name == "Quill"
+    assert not reply.is_ready
 
 
 @pytest.mark.parametrize(("label", "is_ready"), [("Yes", True), ("No", False)])
 def test_preview_is_not_shown_twice_in_a_row(label: str, is_ready: bool):
-    shown = hear(show_preview()).asked
+    shown = parse(show_preview()).asked
     assert shown is not None
-    before = an_exchange(1, "x", "Yes", "No")
-    state = a_state(exchanges=[before.model_copy(update={"asked": shown, "label": label})])
-    said = hear(show_preview(), state)
-    assert said.is_ready is is_ready
-    assert is_ready or isinstance(said.asked and said.asked.turn, Clarify)
+    before = make_exchange(1, "x", "Yes", "No")
+    state = make_state(exchanges=[before.model_copy(update={"asked": shown, "label": label})])
+    reply = parse(show_preview(), state)
+    assert reply.is_ready is is_ready
+    assert is_ready or isinstance(reply.asked and reply.asked.turn, Clarify)
 
 
 def test_patch_values_are_validated_separately():
@@ -170,7 +170,7 @@ def test_patch_values_are_validated_separately():
         "kind": "prompt",
         "favourite_colour": "red",
     }
-    assert hear(ready(**patch)).patch == Fields(
+    assert parse(ready(**patch)).patch == Fields(
         name="Quill",
         max_tokens=2048,
         tags=["stories", "children"],
@@ -182,35 +182,35 @@ def test_patch_values_are_validated_separately():
 
 
 def test_empty_skills_differ_from_unset_skills():
-    assert hear(ready(skills=[])).patch.skills == []
-    assert hear(ready(skills=None)).patch.skills is None
+    assert parse(ready(skills=[])).patch.skills == []
+    assert parse(ready(skills=None)).patch.skills is None
 
 
 def test_long_texts_are_cut_and_invalid_names_dropped():
-    patch = hear(ready(name="!!!", description="word " * 1000)).patch
+    patch = parse(ready(name="!!!", description="word " * 1000)).patch
     assert patch.name is None
     assert patch.description is not None and len(patch.description) <= 1000
 
 
 def test_patch_of_a_skill_has_skill_fields():
-    state = a_state("Convert units", mode=Mode.SKILL)
+    state = make_state("Convert units", mode=Mode.SKILL)
     patch = ready(name="Unit Converter!", kind="Script", capabilities=["log", "fly"], tone="warm")
-    assert hear(patch, state).patch == Fields(
+    assert parse(patch, state).patch == Fields(
         name="unit-converter", kind=SkillKind.SCRIPT, capabilities=[Capability.LOG]
     )
-    assert hear(ready(capabilities=["fly"]), state).patch.capabilities is None
-    assert hear(ready(capabilities=[]), state).patch.capabilities == []
+    assert parse(ready(capabilities=["fly"]), state).patch.capabilities is None
+    assert parse(ready(capabilities=[]), state).patch.capabilities == []
 
 
 def test_variants_are_distinct_and_limited():
-    state = a_state(mode=Mode.BATCH, basis=Basis(variants=2))
-    said = [{"name": "Quill"}, {"name": "Quill", "difference": "rhymes"}, {"name": "Third"}]
-    found = hear(ready(variants=[*said, "nonsense"]), state).patch.variants
+    state = make_state(mode=Mode.BATCH, basis=Basis(variants=2))
+    variants = [{"name": "Quill"}, {"name": "Quill", "difference": "rhymes"}, {"name": "Third"}]
+    found = parse(ready(variants=[*variants, "nonsense"]), state).patch.variants
     assert found == [VariantFields(name="Quill"), VariantFields(name="Quill 2", difference="rhymes")]
 
 
 @pytest.mark.parametrize(
-    ("said", "purpose"),
+    ("category", "purpose"),
     [
         ("coding", KnownPurpose.CODING),
         ("Customer Service", KnownPurpose.CUSTOMER_SERVICE),
@@ -220,14 +220,14 @@ def test_variants_are_distinct_and_limited():
         ("x" * 90, CustomPurpose(custom="x" * 50)),
     ],
 )
-def test_purpose_is_returned_only_when_it_changes(said: str | None, purpose: Any):
-    assert hear(ask("?", "A", "B", purpose_category=said)).purpose == purpose
+def test_purpose_is_returned_only_when_it_changes(category: str | None, purpose: Any):
+    assert parse(ask("?", "A", "B", purpose_category=category)).purpose == purpose
 
 
 def test_keeps_is_limited_to_set_aside_answers():
-    aside: list[Exchange] = [an_exchange(3, "Tone?", "A", "B"), an_exchange(4, "Model?", "A", "B")]
-    said = hear(ready() | {"keeps": [4, 4, "3", 9, "x", None]}, a_state(set_aside=aside))
-    assert said.keeps == [3, 4]
+    aside: list[Exchange] = [make_exchange(3, "Tone?", "A", "B"), make_exchange(4, "Model?", "A", "B")]
+    reply = parse(ready() | {"keeps": [4, 4, "3", 9, "x", None]}, make_state(set_aside=aside))
+    assert reply.keeps == [3, 4]
 
 
 @pytest.mark.parametrize(
@@ -266,8 +266,8 @@ def test_minor_errors_are_tolerated():
 
 def test_text_is_found_in_either_field():
     assert (
-        hear({"action": "clarify", "question": "What do you mean?"}).asked
-        == hear(clarify("What do you mean?")).asked
+        parse({"action": "clarify", "question": "What do you mean?"}).asked
+        == parse(clarify("What do you mean?")).asked
     )
 
 
@@ -304,11 +304,11 @@ def test_any_reply_becomes_a_turn_or_ready(
         "options": options,
         **rest,
     }
-    said = hear(turn, a_state(mode=mode))
-    assert said.is_ready is (said.asked is None)
-    if said.asked is not None and isinstance(said.asked.turn, AskQuestion):
+    reply = parse(turn, make_state(mode=mode))
+    assert reply.is_ready is (reply.asked is None)
+    if reply.asked is not None and isinstance(reply.asked.turn, AskQuestion):
         assert (
-            len(said.asked.patches)
-            == len(said.asked.turn.options)
-            == len({o.id for o in said.asked.turn.options})
+            len(reply.asked.patches)
+            == len(reply.asked.turn.options)
+            == len({o.id for o in reply.asked.turn.options})
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.support.gateway import GatewayUnderTest, open_gateway, spender
-from tests.support.interview_scripts import a_state, interview_script
+from tests.support.interview_scripts import interview_script, make_state
 from tests.support.models import ModelServer, StartModels
 
 from forge.interview.domain.build_config import Fields, SkillBuildRequest
@@ -36,8 +36,8 @@ def store_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'forge.db'}"
 
 
-def a_skill(**given: Any) -> State:
-    return a_state("count the words of a text", mode=Mode.SKILL, **given)
+def skill_state(**given: Any) -> State:
+    return make_state("count the words of a text", mode=Mode.SKILL, **given)
 
 
 async def write(
@@ -49,7 +49,7 @@ async def write(
 ) -> SkillFiles:
     await under.add("one", server.url, kind=kind)
     await under.choose("one:scripted", role=Role.INTERVIEWER)
-    return (await write_skill(under.gateway, spender(), state or a_skill(), request))[0]
+    return (await write_skill(under.gateway, spender(), state or skill_state(), request))[0]
 
 
 @pytest.mark.parametrize("kind", list(ProviderKind))
@@ -99,9 +99,9 @@ async def test_prompt_names_every_host_function(store: Store, model_server: Star
     server = model_server(interview_script([], skill=SCRIPT))
     async with open_gateway(store) as under:
         await write(under, server)
-    told = str(server.requests()[-1].body["system"])
+    system_prompt = str(server.requests()[-1].body["system"])
     for name in re.findall(r'^    "(\w+)"', named, re.MULTILINE):
-        assert re.search(rf"`{name}\b", told), name
+        assert re.search(rf"`{name}\b", system_prompt), name
 
 
 async def test_instructions_skill_has_only_a_body(store: Store, model_server: StartModels):
@@ -114,7 +114,7 @@ async def test_instructions_skill_has_only_a_body(store: Store, model_server: St
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("changes", "message"),
     [
         ({"source": "def run(input: dict) -> dict:\n  return {"}, "it is not valid Python"),
         ({"source": "def go(input):\n    return {}\n"}, "there is no function `run"),
@@ -128,15 +128,15 @@ async def test_instructions_skill_has_only_a_body(store: Store, model_server: St
     ],
 )
 async def test_invalid_program_is_sent_back_once(
-    store: Store, model_server: StartModels, wrong: dict[str, Any], told: str
+    store: Store, model_server: StartModels, changes: dict[str, Any], message: str
 ):
-    script = interview_script([], skill=SCRIPT | wrong)
+    script = interview_script([], skill=SCRIPT | changes)
     script["scenes"]["skill"]["turns"].append({"tools": [{"answer": SCRIPT}]})
     server = model_server(script)
     async with open_gateway(store) as under:
         skill = await write(under, server)
     assert skill.files["skill.py"] == SOURCE
-    assert told in str(server.requests()[-1].body["messages"])
+    assert message in str(server.requests()[-1].body["messages"])
 
 
 async def test_program_that_stays_invalid_is_unusable(store: Store, model_server: StartModels):
@@ -158,7 +158,7 @@ async def test_changed_skill_is_in_the_prompt_and_keeps_other_files(store: Store
     )
     basis = Basis(skill_name="count-words", skill_files=before, fields=Fields(steps="Count."))
     async with open_gateway(store) as under:
-        skill = await write(under, server, state=a_skill(basis=basis))
+        skill = await write(under, server, state=skill_state(basis=basis))
     manifest = read_skill_md(skill.files["SKILL.md"], "count-words").manifest
     assert manifest is not None and manifest.version == "1.2.4"
     assert skill.files["data/list.txt"] == "kept"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 from tests.support.gateway import open_gateway, spender
-from tests.support.interview_scripts import SOUL, a_state, an_exchange, interview_script
+from tests.support.interview_scripts import SOUL, interview_script, make_exchange, make_state
 from tests.support.models import StartModels
 
 from forge.bots.files.soul import parse_soul
@@ -41,7 +41,7 @@ def store_url(tmp_path: Path) -> str:
 async def write(store: Store, model_server: StartModels, turn: Any, **more: Any) -> tuple[str, str]:
     """Return the soul and the request sent for it."""
     server = model_server(interview_script([], soul=turn))
-    state = a_state(**more, exchanges=[an_exchange(1, "For whom?", "Children", "Adults")])
+    state = make_state(**more, exchanges=[make_exchange(1, "For whom?", "Children", "Adults")])
     async with open_gateway(store) as under:
         await under.add("one", server.url)
         await under.choose("one:scripted", role=Role.INTERVIEWER)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.gateway import GatewayUnderTest, open_gateway, spender
-from tests.support.interview_scripts import a_state, an_exchange, ask, clarify, interview_script
+from tests.support.interview_scripts import ask, clarify, interview_script, make_exchange, make_state
 from tests.support.models import StartModels
 
 from forge.interview.domain.state import State
@@ -36,12 +36,12 @@ def store_url(tmp_path: Path) -> str:
 async def ask_once(
     under: GatewayUnderTest, state: State | None = None
 ) -> tuple[StructuredAnswer[ModelTurn], list[str]]:
-    heard: list[str] = []
+    chunks: list[str] = []
 
-    async def hear(piece: str) -> None:
-        heard.append(piece)
+    async def receive(chunk: str) -> None:
+        chunks.append(chunk)
 
-    return await request_turn(under.gateway, spender(), state or a_state(), hear), heard
+    return await request_turn(under.gateway, spender(), state or make_state(), receive), chunks
 
 
 async def add(
@@ -58,10 +58,10 @@ async def test_question_is_streamed_and_returned_with_its_cost(
     async with open_gateway(store) as under:
         await add(under, "one", server.url, kind)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
-        answer, heard = await ask_once(under)
+        answer, chunks = await ask_once(under)
         calls = await under.calls()
-    assert len(heard) > 2
-    assert "".join(heard) == answer.value.question == QUESTION
+    assert len(chunks) > 2
+    assert "".join(chunks) == answer.value.question == QUESTION
     assert (answer.value.field, answer.value.patch.tone) == ("name", "warm")
     assert [option.label for option in answer.value.options] == ["Quill", "Luna"]
     assert answer.model == "one:scripted"
@@ -75,7 +75,7 @@ async def test_each_answer_leads_to_the_next_model_turn(
     store: Store, model_server: StartModels, kind: ProviderKind
 ):
     server = model_server(interview_script([FIRST, SECOND], kind=kind))
-    asked = a_state(exchanges=[an_exchange(1, QUESTION, "Quill", "Luna")])
+    asked = make_state(exchanges=[make_exchange(1, QUESTION, "Quill", "Luna")])
     async with open_gateway(store) as under:
         await add(under, "one", server.url, kind)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
@@ -95,13 +95,13 @@ async def test_invalid_turn_is_repaired_once_and_both_calls_are_charged(
     async with open_gateway(store) as under:
         await add(under, "one", server.url, kind)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
-        answer, heard = await ask_once(under)
+        answer, chunks = await ask_once(under)
         calls = await under.calls()
-    assert "".join(heard) == answer.value.question == QUESTION
+    assert "".join(chunks) == answer.value.question == QUESTION
     assert len(calls) == 2
     assert answer.cost_micros == sum(call.cost_micros for call in calls)
-    told = str(server.requests()[-1].body["messages"])
-    assert "ask_question needs a `question`" in told
+    messages = str(server.requests()[-1].body["messages"])
+    assert "ask_question needs a `question`" in messages
 
 
 @both
@@ -115,8 +115,8 @@ async def test_streams_of_repaired_turns_are_not_mixed(
     async with open_gateway(store) as under:
         await add(under, "one", server.url, kind)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
-        answer, heard = await ask_once(under)
-    assert "".join(heard) == "What is its na"
+        answer, chunks = await ask_once(under)
+    assert "".join(chunks) == "What is its na"
     assert answer.value.question == QUESTION
 
 
@@ -171,8 +171,8 @@ async def test_fallback_model_takes_over_after_partial_stream(
         await add(under, "one", failing.url, kind)
         await add(under, "two", working.url, kind)
         await under.choose("one:scripted", "two:scripted", role=Role.INTERVIEWER)
-        answer, heard = await ask_once(under)
-    assert "".join(heard) == QUESTION
+        answer, chunks = await ask_once(under)
+    assert "".join(chunks) == QUESTION
     assert answer.model == "two:scripted"
 
 
@@ -181,14 +181,14 @@ async def test_streaming_callback_is_optional(store: Store, model_server: StartM
     async with open_gateway(store) as under:
         await add(under, "one", server.url)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
-        answer = await request_turn(under.gateway, spender(), a_state(), None)
+        answer = await request_turn(under.gateway, spender(), make_state(), None)
     assert answer.value.action is Action.ASK
 
 
 async def test_earlier_messages_are_read_from_the_cache(store: Store, model_server: StartModels):
     server = model_server(interview_script([FIRST, SECOND]))
-    asked = a_state("A bot that invents bedtime stories. " * 100)
-    answered = asked.replace(exchanges=[an_exchange(1, QUESTION, "Quill", "Luna")])
+    asked = make_state("A bot that invents bedtime stories. " * 100)
+    answered = asked.replace(exchanges=[make_exchange(1, QUESTION, "Quill", "Luna")])
     async with open_gateway(store) as under:
         await add(under, "one", server.url)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
@@ -201,35 +201,35 @@ async def test_earlier_messages_are_read_from_the_cache(store: Store, model_serv
 TURN = json.dumps(ask("Was soll es können? “Alles” \\ oder 🌙?", "A", "B", patch={"name": "question"}))
 
 
-async def heard(pieces: list[str]) -> list[str]:
-    words: list[str] = []
+async def stream(chunks: list[str]) -> list[str]:
+    received: list[str] = []
 
-    async def hear(piece: str) -> None:
-        words.append(piece)
+    async def receive(chunk: str) -> None:
+        received.append(chunk)
 
-    growing = TextStream(hear)
-    for piece in pieces:
-        await growing.feed(piece)
-    return words
+    text_stream = TextStream(receive)
+    for chunk in chunks:
+        await text_stream.feed(chunk)
+    return received
 
 
 @given(cuts=st.lists(st.integers(0, len(TURN)), max_size=30))
 async def test_question_is_streamed_for_any_chunking(cuts: list[int]):
-    places = sorted({0, *cuts, len(TURN)})
-    pieces = [TURN[start:end] for start, end in pairwise(places)]
-    assert "".join(await heard(pieces)) == "Was soll es können? “Alles” \\ oder 🌙?"
+    positions = sorted({0, *cuts, len(TURN)})
+    chunks = [TURN[start:end] for start, end in pairwise(positions)]
+    assert "".join(await stream(chunks)) == "Was soll es können? “Alles” \\ oder 🌙?"
 
 
 async def test_message_is_streamed():
-    assert await heard([json.dumps(clarify("What do you mean?"))]) == ["What do you mean?"]
+    assert await stream([json.dumps(clarify("What do you mean?"))]) == ["What do you mean?"]
 
 
 @pytest.mark.parametrize("junk", ["Sure!", "[1, 2", "null", '"question"', "{]"])
 async def test_other_json_is_not_streamed(junk: str):
-    assert await heard([junk]) == []
+    assert await stream([junk]) == []
 
 
 async def test_restarted_turn_streams_only_a_continuation():
-    begun = '{"question": "How shall'
-    assert await heard([begun, "", '{"question": "How shall it sound?"}']) == ["How shall", " it sound?"]
-    assert await heard([begun, "", '{"question": "Which tone does it have?"}']) == ["How shall"]
+    started = '{"question": "How shall'
+    assert await stream([started, "", '{"question": "How shall it sound?"}']) == ["How shall", " it sound?"]
+    assert await stream([started, "", '{"question": "Which tone does it have?"}']) == ["How shall"]

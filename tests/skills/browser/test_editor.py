@@ -1,4 +1,4 @@
-"""Skills written in a browser: begun from a frame, checked while one types, tried, saved."""
+"""The skill editor: new skills from templates, problems while typing, trial runs and conflicts."""
 
 import re
 from collections.abc import Callable
@@ -19,11 +19,11 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture
 def skill(server: Server) -> dict[str, Any]:
-    """A script that no other test knows. It asks for one thing."""
+    """Create a script that requests one capability."""
     name = f"echo-{new_id()[-6:].lower()}"
     head = f"---\nname: {name}\ndescription: Says it again.\nmetadata:\n"
-    asked = "  forge-kind: script\n  forge-capabilities: kv\n---\n\n# Echo\n"
-    files = {"SKILL.md": head + asked, "skill.js": "function run(input) { return input; }\n"}
+    metadata = "  forge-kind: script\n  forge-capabilities: kv\n---\n\n# Echo\n"
+    files = {"SKILL.md": head + metadata, "skill.js": "function run(input) { return input; }\n"}
     return server.call("POST", "/api/v1/skills", {"name": name, "files": files})
 
 
@@ -47,28 +47,28 @@ def open_editor(visitor: Visitor, skill: dict[str, Any]) -> Page:
     return visitor.page
 
 
-@pytest.mark.parametrize("frame", ["Script in JavaScript", "Script in Python"])
-def test_a_script_is_begun_checked_tried_and_saved(visit: Visit, server: Server, frame: str):
+@pytest.mark.parametrize("template", ["Script in JavaScript", "Script in Python"])
+def test_script_is_created_checked_tried_and_saved(visit: Visit, server: Server, template: str):
     name = f"counter-{new_id()[-6:].lower()}"
     visitor = visit()
     page = visitor.page
     visitor.open("/skills/_new")
     page.get_by_label("Name").fill(name)
     page.get_by_label("What it does").fill('Counts: "words"')
-    page.get_by_text(frame).click()
+    page.get_by_text(template).click()
     page.keyboard.press("Enter")
     editor(page).click()
     page.keyboard.press("Control+Home")
     page.keyboard.press("End")
     page.keyboard.type("\ncolour: red")
-    mistake = page.get_by_role("list", name="Problems").get_by_role("button")
-    expect(mistake).to_contain_text("line 2")
-    expect(mistake).to_contain_text("colour")
+    problem = page.get_by_role("list", name="Problems").get_by_role("button")
+    expect(problem).to_contain_text("line 2")
+    expect(problem).to_contain_text("colour")
     page.keyboard.press("Control+End")
-    mistake.click()
+    problem.click()
     expect(page.locator(".cm-activeLine")).to_have_text("colour: red")
     page.keyboard.press("Control+Shift+k")
-    expect(mistake).to_have_count(0)
+    expect(problem).to_have_count(0)
     expect(page.get_by_label("Input")).to_have_value(re.compile(r"two\s+words"))
     page.get_by_role("button", name="Run", exact=True).click()
     result = page.get_by_role("region", name="Result")
@@ -77,22 +77,22 @@ def test_a_script_is_begun_checked_tried_and_saved(visit: Visit, server: Server,
     page.keyboard.press("Control+s")
     page.wait_for_url(f"{server.url}/skills/{name}/edit")
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
-    made = server.call("GET", f"/api/v1/skills/{name}")
-    assert (made["state"], made["tier"], made["kind"]) == ("ready", "local", "script")
-    assert made["problems"] == []
-    assert made["description"] == 'Counts: "words"'
+    created = server.call("GET", f"/api/v1/skills/{name}")
+    assert (created["state"], created["tier"], created["kind"]) == ("ready", "local", "script")
+    assert created["problems"] == []
+    assert created["description"] == 'Counts: "words"'
     assert server.call("POST", f"/api/v1/skills/{name}/test", {})["passed"]
 
 
-@pytest.mark.parametrize("frame", ["Instructions", "Program"])
-def test_the_other_frames_have_no_problem_either(visit: Visit, server: Server, frame: str):
+@pytest.mark.parametrize("template", ["Instructions", "Program"])
+def test_other_templates_are_valid(visit: Visit, server: Server, template: str):
     name = f"frame-{new_id()[-6:].lower()}"
     visitor = visit()
     page = visitor.page
     visitor.open("/skills/_new")
     page.get_by_label("Name").fill(name)
     page.get_by_label("What it does").fill("Something, when asked.")
-    page.get_by_role("radio", name=frame).check()
+    page.get_by_role("radio", name=template).check()
     page.get_by_role("button", name="Continue").click()
     expect(editor(page)).to_be_visible()
     expect(page.get_by_role("region", name="Try it")).to_contain_text("Save")
@@ -150,7 +150,7 @@ def change_elsewhere(server: Server, skill: dict[str, Any], text: str) -> None:
 THEIRS = "function run() { return 'theirs'; }\n"
 
 
-def test_whoever_typed_nothing_sees_the_folder_as_it_is(visit: Visit, server: Server, skill: dict[str, Any]):
+def test_editor_without_changes_follows_the_folder(visit: Visit, server: Server, skill: dict[str, Any]):
     page = open_editor(visit(), skill)
     file(page, "skill.js").click()
     expect(editor(page, "skill.js")).to_contain_text("return input")
@@ -158,8 +158,8 @@ def test_whoever_typed_nothing_sees_the_folder_as_it_is(visit: Visit, server: Se
     expect(editor(page, "skill.js")).to_contain_text("theirs")
 
 
-@pytest.mark.parametrize("way", ["Overwrite with mine", "Use theirs"])
-def test_concurrent_change_shows_a_conflict(visit: Visit, server: Server, skill: dict[str, Any], way: str):
+@pytest.mark.parametrize("button", ["Overwrite with mine", "Use theirs"])
+def test_concurrent_change_shows_a_conflict(visit: Visit, server: Server, skill: dict[str, Any], button: str):
     page = open_editor(visit(), skill)
     write_at_end(page, "SKILL.md", "Mine.")
     change_elsewhere(server, skill, THEIRS)
@@ -167,18 +167,20 @@ def test_concurrent_change_shows_a_conflict(visit: Visit, server: Server, skill:
     page.keyboard.press("Control+s")
     differing = page.get_by_role("dialog").get_by_role("list", name="Files that differ")
     expect(differing).to_contain_text("changed by you")
-    expect(differing).to_contain_text("changed meanwhile")
-    page.get_by_role("button", name=way).click()
+    expect(differing).to_contain_text("changed by someone else")
+    page.get_by_role("button", name=button).click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
     folder = Path(skill["folder"])
-    is_mine = way == "Overwrite with mine"
+    is_mine = button == "Overwrite with mine"
     assert ("Mine." in (folder / "SKILL.md").read_text()) == is_mine
     assert ((folder / "skill.js").read_text() == THEIRS) != is_mine
     expect(page.get_by_text("was changed while you were editing")).to_have_count(0)
 
 
-def test_leaving_asks_about_what_is_not_saved(visit: Visit, server: Server, skill: dict[str, Any]):
+def test_leaving_with_unsaved_changes_asks_for_confirmation(
+    visit: Visit, server: Server, skill: dict[str, Any]
+):
     page = open_editor(visit(), skill)
     write_at_end(page, "SKILL.md", "Unsaved.")
     page.get_by_role("link", name="Bots").click()

@@ -1,4 +1,4 @@
-"""Skills from elsewhere, in a browser: fetched, looked at, granted one by one, installed."""
+"""Installing skills in the browser: upload, review, grants and registries."""
 
 import io
 import zipfile
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, ViewportSize, expect
 from tests.browser.conftest import ColorScheme, Visitor
-from tests.browser.test_accessibility import everywhere, problems
+from tests.browser.test_accessibility import each_look, problems
 from tests.support.server import Server
 
 from forge.kernel.ids import new_id
@@ -24,10 +24,13 @@ def manifest(name: str, *metadata: str) -> str:
     return f"---\nname: {name}\ndescription: Tells the weather.\nmetadata:\n{lines}\n---\n\n# Weather\n"
 
 
-def asking(name: str) -> dict[str, str]:
-    """A script that wants to fetch from one host, and to keep something."""
-    asked = ("forge-kind: script", "forge-capabilities: http_get kv", "forge-hosts: api.example.com")
-    return {f"{name}/SKILL.md": manifest(name, *asked), f"{name}/skill.js": "function run() { return {}; }\n"}
+def requesting_files(name: str) -> dict[str, str]:
+    """Return the files of a script that requests `http_get` for one host, and `kv`."""
+    metadata = ("forge-kind: script", "forge-capabilities: http_get kv", "forge-hosts: api.example.com")
+    return {
+        f"{name}/SKILL.md": manifest(name, *metadata),
+        f"{name}/skill.js": "function run() { return {}; }\n",
+    }
 
 
 def zipped(files: dict[str, str]) -> FilePayload:
@@ -38,8 +41,8 @@ def zipped(files: dict[str, str]) -> FilePayload:
     return FilePayload(name="skills.zip", mimeType="application/zip", buffer=data.getvalue())
 
 
-def begin(visitor: Visitor) -> Locator:
-    """The dialog, opened by its key."""
+def open_dialog(visitor: Visitor) -> Locator:
+    """Open the dialog with its keyboard shortcut."""
     visitor.open("/skills")
     expect(visitor.page.get_by_role("heading", name="Skills", exact=True)).to_be_visible()
     visitor.press("i")
@@ -49,23 +52,23 @@ def begin(visitor: Visitor) -> Locator:
 
 
 def upload(page: Page, files: dict[str, str]) -> None:
-    page.get_by_label("A zip with skills").set_input_files(zipped(files))
+    page.get_by_label("Zip file with skills").set_input_files(zipped(files))
 
 
 def unique(word: str) -> str:
     return f"{word}-{new_id()[-6:].lower()}"
 
 
-def granted_of(skill: dict[str, Any]) -> list[tuple[str, list[str]]]:
+def granted_hosts(skill: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return [(one["capability"], one["scope"]["hosts"]) for one in skill["grants"]]
 
 
-def test_a_zip_is_looked_at_granted_and_installed(visit: Visit, server: Server):
+def test_zip_is_reviewed_granted_and_installed(visit: Visit, server: Server):
     name = unique("weather")
     visitor = visit()
     page = visitor.page
-    dialog = begin(visitor)
-    upload(page, asking(name))
+    dialog = open_dialog(visitor)
+    upload(page, requesting_files(name))
     review = dialog.get_by_role("region", name=name)
     expect(review.get_by_role("checkbox")).to_have_count(2)
     expect(review.get_by_role("checkbox", checked=True)).to_have_count(0)
@@ -87,16 +90,14 @@ def test_a_zip_is_looked_at_granted_and_installed(visit: Visit, server: Server):
     expect(dialog).to_have_count(0)
     skill = server.call("GET", f"/api/v1/skills/{name}")
     assert skill["tier"] == "verified"
-    assert granted_of(skill) == [("http_get", ["other.example.com"])]
+    assert granted_hosts(skill) == [("http_get", ["other.example.com"])]
 
 
-def test_of_a_collection_only_what_is_chosen_is_installed_and_broken_ones_say_why(
-    visit: Visit, server: Server
-):
+def test_collection_installs_only_selected_valid_skills(visit: Visit, server: Server):
     good, other, bad = unique("good"), unique("other"), unique("bad")
     files = {f"{one}/SKILL.md": manifest(one) for one in (good, other)}
     visitor = visit()
-    dialog = begin(visitor)
+    dialog = open_dialog(visitor)
     upload(visitor.page, files | {f"{bad}/SKILL.md": f"---\nname: {bad}\n---\n"})
     expect(dialog).to_contain_text("Review 3 skills")
     expect(dialog.get_by_role("checkbox", name=f"Install {bad}")).to_be_disabled()
@@ -104,7 +105,7 @@ def test_of_a_collection_only_what_is_chosen_is_installed_and_broken_ones_say_wh
     expect(dialog.get_by_role("region", name=bad)).to_contain_text("Cannot be installed.")
     expect(dialog.get_by_role("region", name=bad)).to_contain_text("description is missing")
     expect(dialog.get_by_role("button", name="Install", exact=True)).to_be_disabled()
-    dialog.get_by_role("button", name="Choose all 2").click()
+    dialog.get_by_role("button", name="Select all 2").click()
     dialog.get_by_role("checkbox", name=f"Install {other}").uncheck()
     dialog.get_by_role("button", name="Install 1 skill").click()
     expect(dialog.get_by_role("list", name="Results").get_by_role("listitem")).to_have_count(1)
@@ -113,11 +114,11 @@ def test_of_a_collection_only_what_is_chosen_is_installed_and_broken_ones_say_wh
     assert not names & {other, bad}
 
 
-def test_what_would_be_replaced_is_shown_and_waits_for_a_yes(visit: Visit, server: Server):
+def test_replacing_a_skill_shows_the_changes_and_needs_confirmation(visit: Visit, server: Server):
     name = unique("weather")
     server.call("POST", "/api/v1/skills", {"name": name, "files": {"SKILL.md": manifest(name)}})
     visitor = visit()
-    dialog = begin(visitor)
+    dialog = open_dialog(visitor)
     upload(visitor.page, {f"{name}/SKILL.md": manifest(name) + "More.\n", f"{name}/notes.md": "New."})
     expect(dialog.get_by_role("list", name="Files").get_by_text("changed")).to_have_count(2)
     expect(dialog.get_by_role("button", name="Install", exact=True)).to_be_disabled()
@@ -128,37 +129,37 @@ def test_what_would_be_replaced_is_shown_and_waits_for_a_yes(visit: Visit, serve
     assert server.call("GET", f"/api/v1/skills/{name}/files/notes.md")["text"] == "New."
 
 
-def test_a_folder_is_packed_in_the_browser(visit: Visit, server: Server, tmp_path: Path):
+def test_folder_is_packed_in_the_browser(visit: Visit, server: Server, tmp_path: Path):
     name = unique("packed")
     folder = tmp_path / name
     (folder / "references").mkdir(parents=True)
     (folder / "SKILL.md").write_text(manifest(name))
     (folder / "references" / "größe.md").write_text("Ä text.")
     visitor = visit()
-    dialog = begin(visitor)
-    visitor.page.get_by_label("A folder with skills").set_input_files(folder)
+    dialog = open_dialog(visitor)
+    visitor.page.get_by_label("Folder with skills").set_input_files(folder)
     expect(dialog.get_by_role("heading", name=name)).to_be_visible()
     dialog.get_by_role("button", name="Install", exact=True).click()
     expect(dialog.get_by_role("list", name="Results")).to_contain_text("new")
     assert server.call("GET", f"/api/v1/skills/{name}/files/references/größe.md")["text"] == "Ä text."
 
 
-def test_a_refusal_keeps_what_was_typed(visit: Visit):
+def test_error_keeps_the_entered_values(visit: Visit):
     visitor = visit()
-    dialog = begin(visitor)
+    dialog = open_dialog(visitor)
     dialog.get_by_text("Git", exact=True).click()
-    dialog.get_by_label("Address of the repository").fill("ssh://nowhere.invalid/skills.git")
-    dialog.get_by_label("Folder in it").fill("skills/one")
+    dialog.get_by_label("Repository URL").fill("ssh://nowhere.invalid/skills.git")
+    dialog.get_by_label("Folder in the repository").fill("skills/one")
     visitor.page.keyboard.press("Enter")
     expect(dialog.get_by_role("alert")).to_be_visible()
     dialog.get_by_text("On the server", exact=True).click()
     expect(dialog.get_by_role("alert")).to_have_count(0)
     dialog.get_by_text("Git", exact=True).click()
-    expect(dialog.get_by_label("Address of the repository")).to_have_value("ssh://nowhere.invalid/skills.git")
-    expect(dialog.get_by_label("Folder in it")).to_have_value("skills/one")
+    expect(dialog.get_by_label("Repository URL")).to_have_value("ssh://nowhere.invalid/skills.git")
+    expect(dialog.get_by_label("Folder in the repository")).to_have_value("skills/one")
 
 
-def test_a_registry_that_cannot_be_read_is_not_added(visit: Visit, server: Server):
+def test_unreachable_registry_is_not_added(visit: Visit, server: Server):
     visitor = visit()
     page = visitor.page
     visitor.open("/settings/registries")
@@ -174,28 +175,28 @@ def test_a_registry_that_cannot_be_read_is_not_added(visit: Visit, server: Serve
     assert server.call("GET", "/api/v1/skill-registries") == []
 
 
-def test_a_thousand_skills_are_found_filtered_and_chosen(visit: Visit):
+def test_collection_of_a_thousand_skills_can_be_filtered_and_selected(visit: Visit):
     word = unique("many")
     files = {f"{word}-{at}/SKILL.md": manifest(f"{word}-{at}") for at in range(1000)}
     visitor = visit()
-    dialog = begin(visitor)
+    dialog = open_dialog(visitor)
     upload(visitor.page, files)
     expect(dialog).to_contain_text("Review 1,000 skills")
     assert dialog.get_by_role("listitem").count() < 100
     dialog.get_by_label("Filter found skills").fill(f"{word}-99")
     expect(dialog).to_contain_text("11 found, 11 usable")
-    dialog.get_by_role("button", name="Choose all 11").click()
+    dialog.get_by_role("button", name="Select all 11").click()
     expect(dialog.get_by_role("button", name="Install 11 skills")).to_be_enabled()
 
 
-@everywhere
-def test_what_was_found_is_accessible(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
+@each_look
+def test_review_is_accessible(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
     name = unique("weather")
     visitor = visit(viewport=viewport, scheme=scheme)
     visitor.open("/skills?install=true")
     page = visitor.page
     dialog = page.get_by_role("dialog")
-    upload(page, asking(name) | {f"{unique('bad')}/SKILL.md": "---\n---\n"})
+    upload(page, requesting_files(name) | {f"{unique('bad')}/SKILL.md": "---\n---\n"})
     expect(dialog.get_by_role("region", name=name)).to_be_visible()
     dialog.get_by_role("region", name=name).get_by_role("checkbox", name="Fetch").check()
     assert problems(page) == []

@@ -1,4 +1,4 @@
-"""Skills in a browser: found, looked at, granted, run, revoked, edited behind one's back, removed."""
+"""The skill library in the browser: search, grants, runs, source, tests, export and removal."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +30,7 @@ function run(input) {
 
 @pytest.fixture
 def skill(server: Server) -> dict[str, Any]:
-    """A script that no other test knows. It asks for a host and for notes, and has nothing yet."""
+    """Create a script that requests `http_get` and `kv`, without grants."""
     name = f"greeter-{new_id()[-6:].lower()}"
     return server.call("POST", "/api/v1/skills", {"name": name, "files": greeter_files(name, SOURCE)})
 
@@ -44,7 +44,7 @@ def row(page: Page, capability: str) -> Locator:
 
 
 def run_in_drawer(page: Page, text: str) -> Locator:
-    """What came of it."""
+    """Run the skill in the drawer and return the region of the result."""
     page.get_by_role("button", name=re.compile("^Run")).click()
     drawer = page.get_by_role("dialog")
     drawer.get_by_role("textbox", name="Input").fill(text)
@@ -52,9 +52,7 @@ def run_in_drawer(page: Page, text: str) -> Locator:
     return drawer.get_by_role("region", name="Result")
 
 
-def test_the_library_shows_what_fits_and_keeps_it_in_the_address(
-    visit: Visit, server: Server, skill: dict[str, Any]
-):
+def test_library_filters_are_kept_in_the_url(visit: Visit, server: Server, skill: dict[str, Any]):
     visitor = visit()
     page, name = visitor.page, skill["name"]
     visitor.press("g")
@@ -80,7 +78,7 @@ def test_the_library_shows_what_fits_and_keeps_it_in_the_address(
     page.wait_for_url(re.compile(r"/skills$"))
 
 
-def test_a_skill_is_granted_run_and_revoked(visit: Visit, server: Server, skill: dict[str, Any]):
+def test_skill_is_granted_run_and_revoked(visit: Visit, server: Server, skill: dict[str, Any]):
     visitor = visit()
     page, name = visitor.page, skill["name"]
     visitor.open("/skills")
@@ -101,7 +99,7 @@ def test_a_skill_is_granted_run_and_revoked(visit: Visit, server: Server, skill:
     hosts.press("Enter")
     page.get_by_role("button", name="Grant 2").click()
     expect(row(page, "kv").get_by_text("granted", exact=True)).to_be_visible()
-    granted = {one["capability"]: one["scope"]["hosts"] for one in known(server, name)["grants"]}
+    granted = {one["capability"]: one["scope"]["hosts"] for one in fetch_skill(server, name)["grants"]}
     assert granted == {"http_get": ["api.example.com", "example.org"], "kv": []}
 
     result = run_in_drawer(page, '{"name": "Ada"}')
@@ -112,7 +110,7 @@ def test_a_skill_is_granted_run_and_revoked(visit: Visit, server: Server, skill:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Revoke kv").click()
     expect(row(page, "kv").get_by_text("not granted")).to_be_visible()
-    assert [one["capability"] for one in known(server, name)["grants"]] == ["http_get"]
+    assert [one["capability"] for one in fetch_skill(server, name)["grants"]] == ["http_get"]
     page.get_by_role("link", name="Runs", exact=True).last.click()
     rows = page.get_by_role("table", name="Runs").get_by_role("row")
     expect(rows).to_have_count(3)
@@ -120,11 +118,11 @@ def test_a_skill_is_granted_run_and_revoked(visit: Visit, server: Server, skill:
     expect(page.get_by_role("region", name="Log")).to_contain_text("greeting Ada")
 
 
-def known(server: Server, name: str) -> dict[str, Any]:
+def fetch_skill(server: Server, name: str) -> dict[str, Any]:
     return server.call("GET", f"/api/v1/skills/{name}")
 
 
-def test_concurrent_edit_is_noticed_before_granting(visit: Visit, server: Server, skill: dict[str, Any]):
+def test_concurrent_edit_is_detected_before_granting(visit: Visit, server: Server, skill: dict[str, Any]):
     visitor = visit()
     page, name = visitor.page, skill["name"]
     visitor.open(f"/skills/{name}/permissions")
@@ -133,7 +131,7 @@ def test_concurrent_edit_is_noticed_before_granting(visit: Visit, server: Server
         source.write("// and more\n")
     page.get_by_role("button", name="Grant 1").click()
     expect(page.get_by_text("was edited while you were reviewing it")).to_be_visible()
-    assert known(server, name)["grants"] == []
+    assert fetch_skill(server, name)["grants"] == []
     page.get_by_role("checkbox", name="Keep notes").check()
     page.get_by_role("button", name="Grant 1").click()
     expect(row(page, "kv").get_by_text("granted", exact=True)).to_be_visible()
@@ -144,7 +142,7 @@ def test_concurrent_edit_is_noticed_before_granting(visit: Visit, server: Server
     expect(page.get_by_text("the grants no longer apply")).to_be_visible()
 
 
-def test_the_source_is_shown_and_the_tests_run(visit: Visit, server: Server, skill: dict[str, Any]):
+def test_source_is_shown_and_tests_are_run(visit: Visit, server: Server, skill: dict[str, Any]):
     visitor = visit()
     page, name = visitor.page, skill["name"]
     (Path(skill["folder"]) / "icon.bin").write_bytes(bytes(range(256)))
@@ -160,8 +158,8 @@ def test_the_source_is_shown_and_the_tests_run(visit: Visit, server: Server, ski
     cases = page.get_by_role("region", name="Result").get_by_role("list", name="Cases")
     expect(cases).to_contain_text("greets Ada")
     expect(cases).to_contain_text("failed")
-    wish = {"grants": [{"capability": "kv"}], "folder_hash": known(server, name)["folder_hash"]}
-    server.call("PUT", f"/api/v1/skills/{name}/grants", wish)
+    body = {"grants": [{"capability": "kv"}], "folder_hash": fetch_skill(server, name)["folder_hash"]}
+    server.call("PUT", f"/api/v1/skills/{name}/grants", body)
     page.get_by_role("button", name="Run tests").click()
     expect(cases).to_contain_text("passed")
 

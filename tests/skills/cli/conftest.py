@@ -1,4 +1,4 @@
-"""A server whose operator allows skills from one folder, and the `forge` command at it."""
+"""A server that allows skills from one folder, and the `forge` command for it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.support.terminal import Terminal
 
 @pytest.fixture(scope="module")
 def roots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the server may install skills from by itself."""
+    """Folder that the server may install skills from."""
     return tmp_path_factory.mktemp("roots")
 
 

@@ -1,4 +1,4 @@
-"""What people write about skills at the command line, and what is understood."""
+"""Parsing of the arguments of `forge skill` commands."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from forge.errors import ForgeError, Invalid, NotFound
 from forge.skills.cli.arguments import (
-    HerePlace,
-    ListedPlace,
+    ListedSkill,
+    LocalSource,
     bot_path,
-    merged,
+    merge_grants,
     read_capabilities,
     read_grants,
     read_settings,
@@ -22,7 +22,7 @@ from forge.skills.models import Capability, GitSource, GrantWish, Scope
 
 
 @pytest.mark.parametrize(
-    ("given", "place"),
+    ("text", "source"),
     [
         ("https://host/o/r.git", GitSource(url="https://host/o/r.git")),
         ("https://host/o/r.git@v1", GitSource(url="https://host/o/r.git", ref="v1")),
@@ -39,17 +39,17 @@ from forge.skills.models import Capability, GitSource, GrantWish, Scope
         ("file:///srv/r.git@1.0", GitSource(url="file:///srv/r.git", ref="1.0")),
     ],
 )
-def test_an_address_is_a_repository(given: str, place: GitSource):
-    assert read_source(given) == place
+def test_url_is_parsed_as_a_repository(text: str, source: GitSource):
+    assert read_source(text) == source
 
 
-@pytest.mark.parametrize("given", [".", "..", "./pdf", "a/b", "/srv/pdf", "pack.zip", "Pack.ZIP", ".hidden"])
-def test_what_looks_like_a_path_is_one(given: str):
-    assert read_source(given) == HerePlace(Path(given))
+@pytest.mark.parametrize("text", [".", "..", "./pdf", "a/b", "/srv/pdf", "pack.zip", "Pack.ZIP", ".hidden"])
+def test_path_is_parsed_as_a_local_source(text: str):
+    assert read_source(text) == LocalSource(Path(text))
 
 
-def test_the_home_folder_is_known():
-    assert read_source("~/pdf") == HerePlace(Path.home() / "pdf")
+def test_home_folder_is_expanded():
+    assert read_source("~/pdf") == LocalSource(Path.home() / "pdf")
 
 
 def test_bare_name_is_a_registry_skill_even_if_a_folder_exists(
@@ -57,22 +57,20 @@ def test_bare_name_is_a_registry_skill_even_if_a_folder_exists(
 ):
     (tmp_path / "pdf").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert read_source("pdf") == ListedPlace("pdf")
-    assert read_source("acme:pdf") == ListedPlace("pdf", "acme")
-    assert read_source("acme:pdf@1.2.0-rc.1") == ListedPlace("pdf", "acme", "1.2.0-rc.1")
+    assert read_source("pdf") == ListedSkill("pdf")
+    assert read_source("acme:pdf") == ListedSkill("pdf", "acme")
+    assert read_source("acme:pdf@1.2.0-rc.1") == ListedSkill("pdf", "acme", "1.2.0-rc.1")
 
 
-@pytest.mark.parametrize(
-    "given", ["", "PDF", "a b", "acme:", "pdf@", "a--b", "https://host/a/b.zip", "a:b:c"]
-)
-def test_what_is_none_of_them_is_refused(given: str):
+@pytest.mark.parametrize("text", ["", "PDF", "a b", "acme:", "pdf@", "a--b", "https://host/a/b.zip", "a:b:c"])
+def test_invalid_source_is_rejected(text: str):
     with pytest.raises(Invalid):
-        read_source(given)
+        read_source(text)
 
 
 @given(st.text(max_size=60))
-def test_whatever_is_written_is_understood_or_refused(text: str):
-    lists = [lambda given: read_grants([given]), lambda given: read_settings([given])]
+def test_any_text_is_parsed_or_rejected(text: str):
+    lists = [lambda one: read_grants([one]), lambda one: read_settings([one])]
     for read in (read_source, *lists, read_capabilities, skill_path, bot_path):
         try:
             read(text)
@@ -88,7 +86,7 @@ def test_grants_are_read_with_and_without_a_scope():
     }
 
 
-def test_a_value_after_a_comma_goes_on_with_the_capability_before_it():
+def test_value_after_a_comma_belongs_to_the_previous_capability():
     assert read_grants(["read_file=/srv/a,/srv/b,kv"]) == {
         Capability.READ_FILE: Scope(roots=["/srv/a", "/srv/b"]),
         Capability.KV: None,
@@ -97,7 +95,7 @@ def test_a_value_after_a_comma_goes_on_with_the_capability_before_it():
 
 
 @pytest.mark.parametrize(
-    "given",
+    "text",
     [
         "fly",
         "fly=x",
@@ -115,18 +113,18 @@ def test_a_value_after_a_comma_goes_on_with_the_capability_before_it():
         "HTTP_GET",
     ],
 )
-def test_invalid_grant_is_refused(given: str):
+def test_invalid_grant_is_rejected(text: str):
     with pytest.raises(Invalid) as refused:
-        read_grants([given])
+        read_grants([text])
     assert refused.value.hint
 
 
-def test_of_several_grants_of_one_capability_all_count():
+def test_scopes_of_the_same_capability_are_merged():
     http = [
         GrantWish(capability=Capability.HTTP_GET, scope=Scope(hosts=[host]))
         for host in ("b.org", "a.org", "b.org")
     ]
-    assert merged([GrantWish(capability=Capability.KV), *http]) == [
+    assert merge_grants([GrantWish(capability=Capability.KV), *http]) == [
         GrantWish(capability=Capability.HTTP_GET, scope=Scope(hosts=["b.org", "a.org"])),
         GrantWish(capability=Capability.KV),
     ]
@@ -140,16 +138,16 @@ def test_capability_list_accepts_names_and_all():
             read_capabilities(wrong)
 
 
-def test_a_setting_has_a_name_and_perhaps_a_value():
-    told = read_settings(["region=alpine", "query=a=b", "gone="])
-    assert told == {"region": "alpine", "query": "a=b", "gone": ""}
+def test_setting_is_split_at_the_first_equals_sign():
+    settings = read_settings(["region=alpine", "query=a=b", "gone="])
+    assert settings == {"region": "alpine", "query": "a=b", "gone": ""}
     for wrong in ("region", "=x", ""):
         with pytest.raises(Invalid):
             read_settings([wrong])
 
 
 @pytest.mark.parametrize("name", ["", "../bots", "a/b", "A", "a?b", "a%2fb", "a\n"])
-def test_a_name_never_becomes_another_path_of_the_api(name: str):
+def test_invalid_name_never_becomes_an_api_path(name: str):
     for path in (skill_path, bot_path):
         if path is bot_path and name == "A":
             continue
@@ -157,5 +155,5 @@ def test_a_name_never_becomes_another_path_of_the_api(name: str):
             path(name)
 
 
-def test_unknown_home_folder_is_an_ordinary_name():
-    assert read_source("~nobody-has-this-name/skill") == HerePlace(Path("~nobody-has-this-name/skill"))
+def test_home_of_an_unknown_user_is_kept_unchanged():
+    assert read_source("~nobody-has-this-name/skill") == LocalSource(Path("~nobody-has-this-name/skill"))

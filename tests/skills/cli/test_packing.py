@@ -1,4 +1,4 @@
-"""A folder of this machine, packed: all that lies in it, and nothing a link leads to."""
+"""Packing a local folder: all its files, without following links."""
 
 import io
 import os
@@ -19,11 +19,11 @@ def unpacked(data: bytes) -> dict[str, bytes]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "word-count"
-    (made / "tests").mkdir(parents=True)
-    (made / "SKILL.md").write_text("---\nname: word-count\n---\n")
-    (made / "tests" / "one.json").write_bytes(b"\x00\xff")
-    return made
+    skill = tmp_path / "word-count"
+    (skill / "tests").mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: word-count\n---\n")
+    (skill / "tests" / "one.json").write_bytes(b"\x00\xff")
+    return skill
 
 
 def test_packed_folder_unpacks_unchanged(folder: Path):
@@ -35,7 +35,7 @@ def test_packed_folder_unpacks_unchanged(folder: Path):
     }
 
 
-def test_the_same_files_make_the_same_archive(folder: Path):
+def test_archive_is_reproducible(folder: Path):
     first = pack(read_folder(folder).files)
     os.utime(folder / "SKILL.md", (1, 1))
     assert pack(read_folder(folder).files) == first
@@ -43,7 +43,7 @@ def test_the_same_files_make_the_same_archive(folder: Path):
 
 @pytest.mark.parametrize("name", [".git", "node_modules", "__pycache__", ".venv"])
 @pytest.mark.parametrize("below", ["", "tests"])
-def test_what_never_belongs_to_a_skill_stays_behind(folder: Path, name: str, below: str):
+def test_ignored_folders_are_not_packed(folder: Path, name: str, below: str):
     before = read_folder(folder).files
     (folder / below / name).mkdir()
     (folder / below / name / "config").write_text("secret")
@@ -64,25 +64,25 @@ def test_links_are_reported_and_not_followed(folder: Path, tmp_path: Path):
     assert found.left_out == ["gone", "inside", "key", "pipe", "tests/private"]
 
 
-def test_too_large_folder_is_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_too_large_folder_is_rejected(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(zip_archive, "MAX_BYTES", 10)
     with pytest.raises(TooLarge, match="word-count has more than"):
         read_folder(folder)
 
 
-def test_too_many_files_are_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_too_many_files_are_rejected(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(zip_archive, "MAX_FILES", 1)
     with pytest.raises(TooLarge):
         read_folder(folder)
 
 
-def test_file_name_that_is_not_utf8_is_refused(folder: Path):
+def test_file_name_that_is_not_utf8_is_rejected(folder: Path):
     (Path(os.fsdecode(os.fsencode(folder) + b"/\xff.md"))).write_text("x")
     with pytest.raises(Invalid, match="is not valid UTF-8"):
         read_folder(folder)
 
 
-def test_there_has_to_be_a_folder(folder: Path):
+def test_missing_folder_is_not_found(folder: Path):
     for path in (folder / "none", folder / "SKILL.md"):
         with pytest.raises(NotFound):
             read_folder(path)

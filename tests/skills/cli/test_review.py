@@ -1,11 +1,11 @@
-"""What a skill is granted: what was said before, or what the person at the terminal answers."""
+"""Deciding what to grant: from the command line, or by asking at the terminal."""
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from forge.skills.cli.arguments import read_grants
-from forge.skills.cli.grants import Consent, decide, tell_beyond
+from forge.skills.cli.grants import Consent, decide, report_excess
 from forge.skills.models import Capability, GrantWish, Scope, SkillKind
 from forge.skills.views import AskedView
 
@@ -34,13 +34,13 @@ NOTES = AskedView(
 ASKS = [HTTP, SECRET, NOTES]
 
 
-def answered(lines: str, until_now: list[GrantWish] | None = None) -> tuple[list[GrantWish], str]:
-    """What comes of answers, and what was asked."""
+def answer(lines: str, previous: list[GrantWish] | None = None) -> tuple[list[GrantWish], str]:
+    """Return the decided grants, and what was printed."""
     decided: list[GrantWish] = []
 
     @click.command()
     def ask() -> None:
-        decided.extend(decide(Consent(is_there=True), SkillKind.SCRIPT, ASKS, until_now or []))
+        decided.extend(decide(Consent(is_interactive=True), SkillKind.SCRIPT, ASKS, previous or []))
 
     result = CliRunner().invoke(ask, input=lines)
     assert result.exception is None, result.output
@@ -49,62 +49,64 @@ def answered(lines: str, until_now: list[GrantWish] | None = None) -> tuple[list
 
 
 def test_default_answer_grants_nothing():
-    decided, asked = answered("\n\n\n")
+    decided, output = answer("\n\n\n")
     assert decided == []
     for ask in ASKS:
-        assert ask.allows in asked and ask.risk in asked and f"Grant {ask.capability.value}? [y/N]" in asked
-    assert "Asked for: api.example.com" in asked
-    assert "It comes from its parent base." in asked
-    assert asked.count("Without it the skill cannot run.") == 1
+        assert (
+            ask.allows in output and ask.risk in output and f"Grant {ask.capability.value}? [y/N]" in output
+        )
+    assert "Requested: api.example.com" in output
+    assert "Inherited from base." in output
+    assert output.count("The skill cannot run without it.") == 1
 
 
 def test_yes_grants_the_requested_scopes():
-    assert answered("y\nn\ny\n")[0] == [
+    assert answer("y\nn\ny\n")[0] == [
         GrantWish(capability=Capability.HTTP_GET, scope=HOSTS),
         GrantWish(capability=Capability.KV),
     ]
 
 
-def test_how_far_is_asked_where_the_skill_does_not_say():
-    decided, asked = answered("n\ny\na/b\nKEY OTHER\nn\n")
+def test_missing_scope_is_asked_for():
+    decided, output = answer("n\ny\na/b\nKEY OTHER\nn\n")
     assert decided == [GrantWish(capability=Capability.GET_SECRET, scope=Scope(names=["KEY", "OTHER"]))]
-    assert asked.count("Which secrets, with blanks between?") == 2
-    decided, asked = answered("n\ny\n\nn\n")
-    assert (decided, "Nothing is named: not granted." in asked) == ([], True)
+    assert output.count("Which secrets (separated by spaces)?") == 2
+    decided, output = answer("n\ny\n\nn\n")
+    assert (decided, "Nothing entered: not granted." in output) == ([], True)
 
 
-def test_what_was_granted_until_now_is_said_and_asked_again():
-    decided, asked = answered("\n\n\n", [GrantWish(capability=Capability.KV)])
-    assert (decided, asked.count("It was granted until now.")) == ([], 1)
+def test_previous_grant_is_shown_and_asked_for_again():
+    decided, output = answer("\n\n\n", [GrantWish(capability=Capability.KV)])
+    assert (decided, output.count("Previously granted.")) == ([], 1)
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-def test_what_was_said_is_the_whole_answer(is_there: bool):
-    said = Consent(read_grants(["http_get=b.example.com", "get_secret"]), is_there=is_there)
-    assert decide(said, SkillKind.SCRIPT, ASKS) == [
+@pytest.mark.parametrize("is_interactive", [True, False])
+def test_grants_of_the_command_line_are_not_asked_for(is_interactive: bool):
+    consent = Consent(read_grants(["http_get=b.example.com", "get_secret"]), is_interactive=is_interactive)
+    assert decide(consent, SkillKind.SCRIPT, ASKS) == [
         GrantWish(capability=Capability.HTTP_GET, scope=Scope(hosts=["b.example.com"])),
         GrantWish(capability=Capability.GET_SECRET),
     ]
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-def test_all_is_all_that_says_how_far_it_goes(is_there: bool):
-    every = Consent(is_everything=True, is_there=is_there)
-    assert decide(every, SkillKind.SCRIPT, ASKS) == [
+@pytest.mark.parametrize("is_interactive", [True, False])
+def test_grants_all_covers_capabilities_with_a_scope(is_interactive: bool):
+    consent = Consent(grants_all=True, is_interactive=is_interactive)
+    assert decide(consent, SkillKind.SCRIPT, ASKS) == [
         GrantWish(capability=Capability.HTTP_GET, scope=HOSTS),
         GrantWish(capability=Capability.KV),
     ]
 
 
-def test_without_anybody_to_ask_nothing_is_granted():
+def test_nothing_is_granted_without_a_terminal():
     assert decide(Consent(), SkillKind.SCRIPT, ASKS) == []
 
 
-def test_what_it_does_not_ask_for_it_does_not_get():
+def test_unrequested_capability_is_not_granted():
     assert decide(Consent(read_grants(["exec_command"])), SkillKind.SCRIPT, ASKS) == []
 
 
-def asking(capability: Capability, **scope: list[str]) -> AskedView:
+def request(capability: Capability, **scope: list[str]) -> AskedView:
     return AskedView(
         capability=capability,
         scope=Scope.model_validate(scope),
@@ -116,7 +118,7 @@ def asking(capability: Capability, **scope: list[str]) -> AskedView:
 
 
 @pytest.mark.parametrize(
-    ("asks", "said", "beyond"),
+    ("asks", "grants", "excess"),
     [
         ([HTTP], "http_get=evil.com", "evil.com"),
         ([HTTP], "http_get=api.example.com,evil.com,b.org", "evil.com, b.org"),
@@ -124,22 +126,22 @@ def asking(capability: Capability, **scope: list[str]) -> AskedView:
         ([HTTP], "http_get=api.example.com:8443", "api.example.com:8443"),
         ([HTTP], "http_get=api.example.com", ""),
         ([HTTP], "http_get", ""),
-        ([HTTP, asking(Capability.HTTP_GET, hosts=["b.org"])], "http_get=b.org", ""),
-        ([asking(Capability.HTTP_GET, hosts=["*.b.org"])], "http_get=a.b.org", ""),
-        ([asking(Capability.HTTP_GET, hosts=["*.b.org"])], "http_get=b.org,evilb.org", "b.org, evilb.org"),
-        ([asking(Capability.HTTP_GET, hosts=["*"])], "http_get=b.org", ""),
-        ([asking(Capability.HTTP_GET, hosts=["*"])], "http_get=10.0.0.1,localhost", "10.0.0.1, localhost"),
-        ([asking(Capability.READ_FILE, roots=["/srv/data"])], "read_file=/srv/data/in", ""),
-        ([asking(Capability.READ_FILE, roots=["/srv/data"])], "read_file=/srv/database", "/srv/database"),
-        ([asking(Capability.READ_FILE, roots=["/srv"])], "read_file=/srv/../etc", "/srv/../etc"),
-        ([asking(Capability.READ_FILE)], "read_file=/etc", "/etc"),
-        ([asking(Capability.GET_SECRET, names=["KEY"])], "get_secret=KEY,OTHER", "OTHER"),
+        ([HTTP, request(Capability.HTTP_GET, hosts=["b.org"])], "http_get=b.org", ""),
+        ([request(Capability.HTTP_GET, hosts=["*.b.org"])], "http_get=a.b.org", ""),
+        ([request(Capability.HTTP_GET, hosts=["*.b.org"])], "http_get=b.org,evilb.org", "b.org, evilb.org"),
+        ([request(Capability.HTTP_GET, hosts=["*"])], "http_get=b.org", ""),
+        ([request(Capability.HTTP_GET, hosts=["*"])], "http_get=10.0.0.1,localhost", "10.0.0.1, localhost"),
+        ([request(Capability.READ_FILE, roots=["/srv/data"])], "read_file=/srv/data/in", ""),
+        ([request(Capability.READ_FILE, roots=["/srv/data"])], "read_file=/srv/database", "/srv/database"),
+        ([request(Capability.READ_FILE, roots=["/srv"])], "read_file=/srv/../etc", "/srv/../etc"),
+        ([request(Capability.READ_FILE)], "read_file=/etc", "/etc"),
+        ([request(Capability.GET_SECRET, names=["KEY"])], "get_secret=KEY,OTHER", "OTHER"),
         ([SECRET], "get_secret=KEY", ""),
     ],
 )
-def test_what_goes_further_than_the_skill_asks_is_said(
-    asks: list[AskedView], said: str, beyond: str, capsys: pytest.CaptureFixture[str]
+def test_grants_beyond_the_request_are_reported(
+    asks: list[AskedView], grants: str, excess: str, capsys: pytest.CaptureFixture[str]
 ):
-    tell_beyond("it", read_grants([said]), asks)
-    told = f"it: It does not ask for {beyond}; granted as you said.\n" if beyond else ""
-    assert capsys.readouterr() == ("", told)
+    report_excess("notes", read_grants([grants]), asks)
+    message = f"notes does not request {excess}; granted anyway.\n" if excess else ""
+    assert capsys.readouterr() == ("", message)

@@ -1,4 +1,4 @@
-"""How skills look in a terminal."""
+"""Rendering of skills for the terminal."""
 
 from datetime import UTC, datetime
 from io import StringIO
@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from forge.skills.cli.views import (
     case_line,
     entries_table,
+    format_source,
     installed_line,
     problem_line,
     registries_table,
@@ -17,7 +18,6 @@ from forge.skills.cli.views import (
     runs_table,
     skill_page,
     skills_table,
-    source_words,
     staged_page,
     staged_table,
 )
@@ -57,13 +57,13 @@ HOSTS = Scope(hosts=["api.example.com"])
 EVIL = "\x1b[2J\u202eevil"
 
 
-def drawn(what: RenderableType) -> str:
+def render(renderable: RenderableType) -> str:
     out = StringIO()
-    Console(file=out, width=10_000, markup=False, highlight=False).print(what)
+    Console(file=out, width=10_000, markup=False, highlight=False).print(renderable)
     return out.getvalue()
 
 
-def asked(capability: Capability, scope: Scope | None = None, parent: str | None = None) -> AskedView:
+def requested(capability: Capability, scope: Scope | None = None, parent: str | None = None) -> AskedView:
     return AskedView(
         capability=capability, scope=scope or Scope(), title="t", allows="a", risk="r", from_parent=parent
     )
@@ -87,7 +87,7 @@ DETAIL = SkillDetail(
     tier=Tier.UNTRUSTED,
     source=GitSource(url="https://host/o/r.git", ref="v1", path="skills/weather", commit="c" * 40),
     state=SkillState.REVIEW,
-    problem="It asks for what nobody granted.",
+    problem="It asks for http_get and kv.",
     capabilities=[Capability.HTTP_GET, Capability.KV],
     granted=[Capability.HTTP_GET],
     bots=["atlas"],
@@ -95,11 +95,11 @@ DETAIL = SkillDetail(
     folder_hash=HASH,
     entry="skill.js",
     files=[SkillFileView(path=f"f{number}", bytes=1500, is_text=True) for number in range(45)],
-    problems=[SkillProblem(line=4, message="`x` is no field.", hint="Remove it.", is_warning=True)],
+    problems=[SkillProblem(line=4, message="`x` is not a field.", hint="Remove it.", is_warning=True)],
     asks=[
-        asked(Capability.HTTP_GET, HOSTS),
-        asked(Capability.KV, parent="base"),
-        asked(Capability.LOG),
+        requested(Capability.HTTP_GET, HOSTS),
+        requested(Capability.KV, parent="base"),
+        requested(Capability.LOG),
     ],
     grants=[
         granted(Capability.HTTP_GET, HASH, HOSTS),
@@ -113,31 +113,31 @@ DETAIL = SkillDetail(
 
 
 def test_page_shows_grants_with_scope_and_effect():
-    page = drawn(skill_page(DETAIL))
+    page = render(skill_page(DETAIL))
     assert "● http_get (api.example.com): granted for api.example.com by Ada" in page
     assert "● kv from base: granted by Ada" in page
-    assert "does not count: the skill changed since" in page
+    assert "not in effect: the skill changed since" in page
     assert "● log: not granted" in page
-    assert "● read_env: granted, but no longer asked for" in page
+    assert "● read_env: granted, but no longer requested" in page
 
 
 def test_page_shows_limits_relations_files_and_problems():
-    page = drawn(skill_page(DETAIL))
-    for told in (
+    page = render(skill_page(DETAIL))
+    for text in (
         "16 MB, 10 s, 20,000,000,000 instructions",
         "script (skill.js)",
         "https://host/o/r.git@v1#skills/weather (cccccccccccc)",
         "● dates@^1.0: It is not in the library.",
-        "● base (here: 0.1.0)",
+        "● base (installed: 0.1.0)",
         "f0  1.5 kB",
         "and 5 more",
-        "● SKILL.md:4 `x` is no field.\n  Remove it.",
+        "● SKILL.md:4 `x` is not a field.\n  Remove it.",
         "atlas",
     ):
-        assert told in page
+        assert text in page
 
 
-def test_no_text_of_a_skill_reaches_the_terminal_as_it_is():
+def test_text_of_a_skill_is_sanitized_for_the_terminal():
     manifest = Manifest(name="weather", description=EVIL, license=EVIL)
     staged = StagedSkill(
         name=EVIL,
@@ -175,16 +175,16 @@ def test_no_text_of_a_skill_reaches_the_terminal_as_it_is():
         registries_table([Registry(name="acme", url=EVIL, problem=EVIL)]),
         entries_table([entry]),
     ):
-        page_text = drawn(page)
+        page_text = render(page)
         assert "evil" in page_text and "\x1b" not in page_text and "\u202e" not in page_text
 
 
-def test_a_list_has_the_first_sentence_of_a_description():
-    told = DETAIL.model_copy(update={"description": "Knows v1.2 of it. Use when asked."})
-    assert drawn(skills_table([told])).rstrip().endswith("Knows v1.2 of it.")
+def test_list_shows_the_first_sentence_of_a_description():
+    card = DETAIL.model_copy(update={"description": "Knows v1.2 of it. Use when asked."})
+    assert render(skills_table([card])).rstrip().endswith("Knows v1.2 of it.")
 
 
-def test_before_it_is_let_in_a_skill_says_what_it_would_change():
+def test_staged_page_shows_changes_and_relations():
     staged = StagedSkill(
         name="weather",
         path="skills/weather",
@@ -192,21 +192,21 @@ def test_before_it_is_let_in_a_skill_says_what_it_would_change():
         manifest=Manifest(name="weather", description="Tells.", metadata={"version": "2.0.0"}),
         folder_hash=HASH,
         files=[SkillFileView(path="SKILL.md", bytes=10, is_text=True)],
-        asks=[asked(Capability.HTTP_GET, HOSTS), asked(Capability.HTTP_GET, parent="base")],
+        asks=[requested(Capability.HTTP_GET, HOSTS), requested(Capability.HTTP_GET, parent="base")],
         source=OwnSource(),
         replaces="1.2.0",
         changes=["SKILL.md", "skill.js"],
         needs=[RelationView(name="dates", problem="It is not in the library.")],
         conflicts=[RelationView(name="rain", version="1.0.0", problem="It is in the library.")],
     )
-    page = drawn(staged_page(staged))
-    for told in ("weather 2.0.0", "version 1.2.0", "SKILL.md, skill.js", "1, 10 bytes", "● dates", "● rain"):
-        assert told in page
+    page = render(staged_page(staged))
+    for text in ("weather 2.0.0", "version 1.2.0", "SKILL.md, skill.js", "1, 10 bytes", "● dates", "● rain"):
+        assert text in page
     assert page.count("http_get") == 1
 
 
 @pytest.mark.parametrize(
-    ("done", "told"),
+    ("done", "line"),
     [
         (
             Installed(name="a", installed=True, is_new=True, version="1.0.0", state=SkillState.READY),
@@ -216,31 +216,31 @@ def test_before_it_is_let_in_a_skill_says_what_it_would_change():
         (Installed(name="a", installed=False, problem="No.", hint="Do."), "● a: No.\n  Do.\n"),
         (
             Installed(name="a", installed=True, is_new=True, state=SkillState.REVIEW),
-            "● installed a\n  Not all it asks for is granted: forge skill grant a\n",
+            "● installed a\n  Not all requested capabilities are granted: forge skill grant a\n",
         ),
     ],
 )
-def test_what_became_of_an_install_is_a_line(done: Installed, told: str):
-    assert drawn(installed_line(done)) == told
+def test_install_result_is_one_line(done: Installed, line: str):
+    assert render(installed_line(done)) == line
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "text"),
     [
-        (OwnSource(), "made here"),
-        (StarterSource(), "came with Forge"),
+        (OwnSource(), "created here"),
+        (StarterSource(), "built in"),
         (FolderSource(path="/srv/a"), "the folder /srv/a"),
         (ZipSource(name="a.zip", sha256=HASH), "the archive a.zip"),
         (GitSource(url="https://host/r"), "https://host/r"),
         (RegistrySource(registry="acme", name="pdf", version="1.0.0"), "acme:pdf@1.0.0"),
     ],
 )
-def test_where_a_skill_came_from_is_told_as_it_can_be_typed(source: Origin, told: str):
-    assert source_words(source) == told
+def test_source_is_shown_as_it_can_be_typed(source: Origin, text: str):
+    assert format_source(source) == text
 
 
 @pytest.mark.parametrize(
-    ("kind", "output", "told"),
+    ("kind", "output", "text"),
     [
         (SkillKind.SCRIPT, "as\nit is", "as\nit is"),
         (SkillKind.SCRIPT, {"ä": [1, None]}, '{\n  "ä": [\n    1,\n    null\n  ]\n}'),
@@ -249,7 +249,7 @@ def test_where_a_skill_came_from_is_told_as_it_can_be_typed(source: Origin, told
         (SkillKind.PROMPT, {"text": "# Notes\n\nShort."}, "# Notes\n\nShort."),
     ],
 )
-def test_text_result_is_printed_as_is_and_others_as_json(kind: SkillKind, output: JsonValue, told: str):
+def test_text_output_is_printed_unchanged_and_others_as_json(kind: SkillKind, output: JsonValue, text: str):
     ran = SkillRan(
         id="1",
         skill="a",
@@ -264,4 +264,4 @@ def test_text_result_is_printed_as_is_and_others_as_json(kind: SkillKind, output
         at=AT,
         output=output,
     )
-    assert result_text(ran) == told
+    assert result_text(ran) == text

@@ -1,4 +1,4 @@
-"""SKILL.md: read with the line of every mistake, written so that every client of the standard can read it."""
+"""Parsing and rendering of SKILL.md: problems have their line, and other clients can read the result."""
 
 import pytest
 import yaml
@@ -13,7 +13,7 @@ def skill_md(*lines: str, body: str = "# How\n") -> str:
     return "\n".join(["---", *lines, "---", "", body])
 
 
-def told(reading: ParsedSkill) -> list[str]:
+def messages(reading: ParsedSkill) -> list[str]:
     return [
         f"{problem.line} {'warning' if problem.is_warning else 'error'}: {problem.message}"
         for problem in reading.problems
@@ -94,10 +94,10 @@ def test_violations_of_the_standard_are_reported_with_their_line(
     assert found.manifest is None
     assert found.mistake
     if problems is not None:
-        assert told(found) == problems
+        assert messages(found) == problems
 
 
-def test_what_other_clients_add_is_read_with_a_warning():
+def test_extensions_of_other_clients_are_read_with_a_warning():
     text = skill_md(
         *NAMED,
         "allowed-tools: [Read, Write]",
@@ -112,7 +112,7 @@ def test_what_other_clients_add_is_read_with_a_warning():
         "  text: 'plain'",
     )
     found = read_skill_md(text, "notes")
-    assert told(found) == [
+    assert messages(found) == [
         "4 warning: `allowed-tools` is a list; the standard expects a string separated by spaces.",
         "5 warning: `user-invocable` is not a field of the standard.",
         "7 warning: `metadata.version` is a number; it must be a string.",
@@ -135,10 +135,10 @@ def test_what_other_clients_add_is_read_with_a_warning():
     }
 
 
-def test_what_we_cannot_use_is_a_warning():
+def test_unknown_kind_and_capability_are_warnings():
     text = skill_md(*NAMED, "metadata:", "  forge-kind: rocket", "  forge-capabilities: log fly", body=" \n")
     found = read_skill_md(text, "notes")
-    assert told(found) == [
+    assert messages(found) == [
         "1 warning: There are no instructions.",
         "5 warning: `metadata.forge-kind` is not a kind of skill; `prompt` is assumed.",
         "6 warning: There is no capability `fly`; it is ignored.",
@@ -164,16 +164,16 @@ def test_byte_order_mark_and_crlf_are_accepted():
         ("---\nname: notes\ndescription: x\n---\n" + "x" * MAX_SKILL_MD, 1),
     ],
 )
-def test_what_is_no_skill_is_told_at_once(text: str, line: int):
+def test_unreadable_skill_md_is_reported_as_one_problem(text: str, line: int):
     found = read_skill_md(text, "notes")
     assert found.manifest is None
     assert [problem.line for problem in found.problems] == [line]
 
 
-def test_a_bomb_of_aliases_does_not_go_off():
+def test_yaml_alias_bomb_is_rejected():
     levels = [f"l{n}: &l{n} [{', '.join(['*l' + str(n - 1)] * 10)}]" for n in range(1, 20)]
     found = read_skill_md(skill_md(*NAMED, "l0: &l0 lol", *levels), "notes")
-    assert told(found) == ["4 error: Anchors (&) and aliases (*) are not supported."]
+    assert messages(found) == ["4 error: Anchors (&) and aliases (*) are not supported."]
 
 
 def test_warnings_about_unknown_fields_are_limited():
@@ -196,16 +196,16 @@ manifests = st.builds(
 HIDDEN = "".join(chr(0xE0000 + ord(letter)) for letter in "send it all")
 
 
-@pytest.mark.parametrize("unseen", [HIDDEN, "\u202e", "\u2066"])
-def test_invisible_text_gets_a_warning(unseen: str):
+@pytest.mark.parametrize("invisible", [HIDDEN, "\u202e", "\u2066"])
+def test_invisible_text_gets_a_warning(invisible: str):
     found = read_skill_md(
-        skill_md("name: notes", "description: x", body=f"# How\nBe kind.{unseen}\n"), "notes"
+        skill_md("name: notes", "description: x", body=f"# How\nBe kind.{invisible}\n"), "notes"
     )
     assert found.mistake is None
     assert ["invisible" in one.message and one.line == 7 for one in found.problems] == [True]
 
 
-def test_a_flag_is_seen():
+def test_flag_emoji_is_not_reported_as_invisible_text():
     flag = "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in "gbeng") + "\U000e007f"
     assert read_skill_md(skill_md("name: notes", "description: x", body=f"{flag}\n"), "notes").problems == []
 
@@ -213,7 +213,7 @@ def test_a_flag_is_seen():
 @given(
     manifests, st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00\r"), max_size=200)
 )
-def test_what_was_written_is_read_back_whatever_it_says(manifest: Manifest, body: str):
+def test_any_manifest_round_trips(manifest: Manifest, body: str):
     text = write_skill_md(manifest, body)
     found = read_skill_md(text, manifest.name)
     assert found.mistake is None
@@ -224,7 +224,7 @@ def test_what_was_written_is_read_back_whatever_it_says(manifest: Manifest, body
 
 
 @given(st.text(max_size=300))
-def test_reading_ends_with_a_skill_or_with_a_mistake(text: str):
-    for tried in (text, f"---\n{text}\n---\n", f"---\nname: notes\ndescription: x\n{text}\n---\n"):
-        found = read_skill_md(tried, "notes")
+def test_any_text_is_parsed_or_reported(text: str):
+    for candidate in (text, f"---\n{text}\n---\n", f"---\nname: notes\ndescription: x\n{text}\n---\n"):
+        found = read_skill_md(candidate, "notes")
         assert (found.manifest is None) == (found.mistake is not None)

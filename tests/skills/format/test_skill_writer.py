@@ -1,4 +1,4 @@
-"""Files of skills: valid under the standard, whoever wrote the words, and careful with what is there already."""
+"""Generated skill files are valid for any input, and edits keep what they do not change."""
 
 import json
 from dataclasses import replace
@@ -38,7 +38,7 @@ def manifest_of(skill: SkillFiles):
     return found.manifest
 
 
-def test_instructions_are_made_of_what_is_known():
+def test_instructions_are_generated_from_a_template():
     skill = template_skill(STORY)
     assert list(skill.files) == ["SKILL.md"]
     text = skill.files["SKILL.md"]
@@ -54,7 +54,7 @@ def test_instructions_are_made_of_what_is_known():
 @pytest.mark.parametrize(
     ("kind", "path"), [(SkillKind.SCRIPT, "skill.py"), (SkillKind.LOCAL, "scripts/run.py")]
 )
-def test_template_program_says_what_is_left_to_write(kind: SkillKind, path: str):
+def test_template_program_marks_what_is_left_to_write(kind: SkillKind, path: str):
     skill = template_skill(SkillText("tell-story", "Tells a story.", kind, steps="Ask. Tell."))
     assert manifest_of(skill).kind is kind
     assert "LEFT TO WRITE" in skill.files[path]
@@ -108,7 +108,7 @@ OWN = SkillFiles(
 )
 
 
-def test_changing_a_skill_keeps_what_is_not_ours_and_takes_the_next_version():
+def test_rewriting_a_skill_keeps_other_files_and_raises_the_version():
     text = SkillText("adder", "Adds up.", SkillKind.SCRIPT, body="New.", source="def run(input): ...")
     skill = render_skill(text, OWN)
     manifest = manifest_of(skill)
@@ -118,7 +118,7 @@ def test_changing_a_skill_keeps_what_is_not_ours_and_takes_the_next_version():
     assert skill.files["skill.py"] == "def run(input): ...\n"
 
 
-def test_without_a_model_a_changed_skill_keeps_its_source_its_tests_and_its_other_words():
+def test_template_update_keeps_source_tests_and_other_sections():
     text = SkillText(
         "adder", "Adds up.", SkillKind.SCRIPT, steps="Add.\nTell.", capabilities=(Capability.KV,)
     )
@@ -126,11 +126,11 @@ def test_without_a_model_a_changed_skill_keeps_its_source_its_tests_and_its_othe
     assert {**skill.files, "SKILL.md": ""} == {**OWN.files, "SKILL.md": ""}
     body = read_skill_md(skill.files["SKILL.md"], "adder").body
     assert body == "# Adder\n\nMine.\n\n## How to proceed\n\n1. Add.\n2. Tell.\n\n## More\n\nKept.\n"
-    told = template_skill(SkillText("adder", "Adds up.", SkillKind.SCRIPT, trigger="Always."), OWN)
-    assert told.files["SKILL.md"].endswith("## More\n\nKept.\n\n## When to use it\n\nAlways.\n")
+    updated = template_skill(SkillText("adder", "Adds up.", SkillKind.SCRIPT, trigger="Always."), OWN)
+    assert updated.files["SKILL.md"].endswith("## More\n\nKept.\n\n## When to use it\n\nAlways.\n")
 
 
-def test_instructions_that_become_a_program_get_a_frame_and_the_other_way_round_none():
+def test_changing_the_kind_adds_or_removes_the_program():
     prompt = template_skill(STORY)
     script = template_skill(SkillText("tell-story", "Tells a story.", SkillKind.SCRIPT), prompt)
     assert "skill.py" in script.files
@@ -139,19 +139,19 @@ def test_instructions_that_become_a_program_get_a_frame_and_the_other_way_round_
 
 
 def test_scopes_are_replaced_or_kept():
-    asks = SkillText(
+    text = SkillText(
         "ask", "Asks.", SkillKind.SCRIPT, capabilities=(Capability.HTTP_GET,), source="x", entry="skill.js"
     )
     first = render_skill(
-        replace(asks, reach={"forge-hosts": ["a.example", "a.example"], "forge-env": ["LANG"]})
+        replace(text, reach={"forge-hosts": ["a.example", "a.example"], "forge-env": ["LANG"]})
     )
     assert (manifest_of(first).hosts, manifest_of(first).env) == (["a.example"], [])
-    assert manifest_of(render_skill(asks, first)).hosts == ["a.example"]
+    assert manifest_of(render_skill(text, first)).hosts == ["a.example"]
     assert manifest_of(edit_skill(first, name="ask", capabilities=())).hosts == []
-    assert "forge-hosts" not in manifest_of(render_skill(replace(asks, reach={}), first)).metadata
+    assert "forge-hosts" not in manifest_of(render_skill(replace(text, reach={}), first)).metadata
 
 
-def test_a_name_and_capabilities_can_be_edited_alone():
+def test_name_and_capabilities_can_be_edited_alone():
     skill = edit_skill(OWN, name="summer", capabilities=(Capability.LOG, Capability.HTTP_POST))
     assert skill.name == "summer"
     manifest = manifest_of(skill)
@@ -172,14 +172,14 @@ JS = SkillFiles(
 
 
 def test_script_keeps_its_language_unless_rewritten():
-    retold = template_skill(SkillText("adder", "Adds up.", SkillKind.SCRIPT, steps="Add."), JS)
-    assert {**retold.files, "SKILL.md": ""} == {**JS.files, "SKILL.md": ""}
+    updated = template_skill(SkillText("adder", "Adds up.", SkillKind.SCRIPT, steps="Add."), JS)
+    assert {**updated.files, "SKILL.md": ""} == {**JS.files, "SKILL.md": ""}
     rewritten = render_skill(SkillText("adder", "Adds.", SkillKind.SCRIPT, source="def run(input): ..."), JS)
     assert sorted(rewritten.files) == ["SKILL.md", "skill.py", "tests/triggers.json"]
     assert "skill.js" not in template_skill(SkillText("adder", "Adds."), JS).files
 
 
-def test_a_script_beside_instructions_is_not_ours():
+def test_scripts_of_a_prompt_skill_are_kept():
     prompt = template_skill(SkillText("adder", "Adds."))
     own = SkillFiles(name="adder", files={**prompt.files, "scripts/run.sh": "true", "skill.js": "1"})
     assert {"scripts/run.sh", "skill.js"} <= set(template_skill(SkillText("adder", "Adds up."), own).files)
@@ -195,7 +195,7 @@ def test_a_script_beside_instructions_is_not_ours():
         (SkillKind.LOCAL, Language.JS, "scripts/run.js"),
     ],
 )
-def test_a_blank_skill_is_whole(kind: SkillKind, language: Language | None, entry: str | None):
+def test_blank_skill_has_the_files_of_its_kind(kind: SkillKind, language: Language | None, entry: str | None):
     skill = new_skill("adder", kind, language, "Adds.")
     manifest = manifest_of(skill)
     assert manifest.metadata == {"version": "0.1.0", "forge-kind": kind.value}
@@ -219,7 +219,7 @@ def test_component_cannot_be_generated():
         ("", "0.1.0"),
     ],
 )
-def test_the_version_after(version: str, after: str):
+def test_next_patch_increments_the_patch_version(version: str, after: str):
     assert next_patch(version) == after
 
 
@@ -248,7 +248,7 @@ nasty = words | st.sampled_from(
     st.sampled_from(SkillKind),
     st.sampled_from(["py", "js"]),
 )
-def test_whatever_people_say_the_files_are_valid(
+def test_generated_files_are_valid_for_any_text(
     description: str, trigger: str, steps: str, kind: SkillKind, ending: str
 ):
     entry = {SkillKind.SCRIPT: f"skill.{ending}", SkillKind.LOCAL: f"scripts/run.{ending}"}.get(kind, "")

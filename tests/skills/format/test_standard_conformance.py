@@ -1,4 +1,4 @@
-"""The reference validator of the standard and ours: what Forge writes passes there, and they differ only where we say so."""
+"""Compare our validation with the reference validator of the standard; the known differences are listed here."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from forge.skills.library.library import starter_files, starters
 from forge.skills.models import Manifest, SkillFiles, SkillKind
 
 
-def judged_elsewhere(name: str, skill_md: str) -> list[str]:
+def reference_mistakes(name: str, skill_md: str) -> list[str]:
     with TemporaryDirectory() as folder:
         path = Path(folder, name)
         path.mkdir()
@@ -24,28 +24,28 @@ def judged_elsewhere(name: str, skill_md: str) -> list[str]:
         return reference(path)
 
 
-def mistakes(name: str, skill_md: str) -> list[str]:
+def forge_mistakes(name: str, skill_md: str) -> list[str]:
     found = validate(name, {"SKILL.md": skill_md.encode()})
     assert found.valid == (not [problem for problem in found.problems if not problem.is_warning])
     return [problem.message for problem in found.problems if not problem.is_warning]
 
 
-def assert_good_everywhere(skill: SkillFiles) -> None:
-    assert judged_elsewhere(skill.name, skill.files["SKILL.md"]) == []
+def assert_valid_for_both(skill: SkillFiles) -> None:
+    assert reference_mistakes(skill.name, skill.files["SKILL.md"]) == []
     found = validate(skill.name, {path: text.encode() for path, text in skill.files.items()})
     assert (found.valid, found.problems) == (True, [])
 
 
 @pytest.mark.parametrize("name", starters())
-def test_all_that_comes_with_forge_is_good(name: str):
-    assert_good_everywhere(starter_files(name))
+def test_starters_are_valid(name: str):
+    assert_valid_for_both(starter_files(name))
 
 
 @pytest.mark.parametrize("kind", SkillKind)
 @pytest.mark.parametrize("language", [None, Language.JS, Language.PY])
-def test_what_forge_writes_to_begin_with_is_good(kind: SkillKind, language: Language | None):
-    assert_good_everywhere(new_skill("first-steps", kind, language, "Takes first steps. Use it to begin."))
-    assert_good_everywhere(
+def test_templates_are_valid(kind: SkillKind, language: Language | None):
+    assert_valid_for_both(new_skill("first-steps", kind, language, "Takes first steps. Use it to begin."))
+    assert_valid_for_both(
         template_skill(SkillText("first-steps", "Steps: 1 # 2 --- 3", kind, "When?", "A.\nB."))
     )
 
@@ -67,10 +67,10 @@ manifests = st.builds(
 
 @settings(max_examples=80)
 @given(manifests)
-def test_whatever_forge_writes_the_reference_takes_it(manifest: Manifest):
+def test_any_written_manifest_passes_the_reference(manifest: Manifest):
     skill_md = write_skill_md(manifest, "# How\n")
-    assert judged_elsewhere(manifest.name, skill_md) == []
-    assert mistakes(manifest.name, skill_md) == []
+    assert reference_mistakes(manifest.name, skill_md) == []
+    assert forge_mistakes(manifest.name, skill_md) == []
 
 
 plain = st.sampled_from(
@@ -91,18 +91,18 @@ fields = st.fixed_dictionaries(
     },
 )
 DIFFERENCES = {
-    "strange": "Fields that other clients add are left alone by us, with a warning; the reference refuses them.",
-    "[a, b]": "The reference reads no YAML in flow style at all; we do, and want texts where there should be some.",
+    "strange": "Forge keeps unknown fields with a warning; the reference rejects them.",
+    "[a, b]": "The reference does not parse YAML in flow style; Forge does, and requires strings.",
 }
 
 
 @settings(max_examples=150)
 @given(fields)
-def test_we_and_the_reference_find_the_same_mistakes(given_fields: dict[str, str]):
+def test_reference_and_forge_find_the_same_mistakes(given_fields: dict[str, str]):
     lines = [f"{key}: {value}" for key, value in given_fields.items()]
     skill_md = "\n".join(["---", *lines, "---", "", "# How", ""])
     is_different = any(one in skill_md for one in DIFFERENCES)
-    theirs, ours = judged_elsewhere("notes", skill_md), mistakes("notes", skill_md)
+    theirs, ours = reference_mistakes("notes", skill_md), forge_mistakes("notes", skill_md)
     if not is_different:
         assert bool(theirs) == bool(ours), (skill_md, theirs, ours)
     elif ours:
@@ -118,9 +118,9 @@ def test_we_and_the_reference_find_the_same_mistakes(given_fields: dict[str, str
         ("notes", "---\nname: notes\ndescription: a\x07b\n---\n"),
     ],
 )
-def test_what_we_refuse_and_the_reference_does_not(name: str, skill_md: str):
-    """Names in other scripts, which are names of folders here; and texts that are none."""
-    assert mistakes(name, skill_md)
+def test_some_skills_are_rejected_only_by_forge(name: str, skill_md: str):
+    """Names with non-ASCII letters, values of wrong types, and control characters."""
+    assert forge_mistakes(name, skill_md)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_what_we_refuse_and_the_reference_does_not(name: str, skill_md: str):
         "---\nname: notes\ndescription: x\nallowed-tools: [Read, Write]\n---\n",
     ],
 )
-def test_what_the_reference_refuses_and_we_do_not(skill_md: str):
-    """A mark at the beginning, three hyphens in a text, YAML in flow style, fields of other clients."""
-    assert judged_elsewhere("notes", skill_md)
-    assert mistakes("notes", skill_md) == []
+def test_some_skills_are_rejected_only_by_the_reference(skill_md: str):
+    """Byte order mark, three hyphens in a value, YAML in flow style, fields of other clients."""
+    assert reference_mistakes("notes", skill_md)
+    assert forge_mistakes("notes", skill_md) == []

@@ -1,4 +1,4 @@
-"""Whole skills, looked at and not executed: what is wrong, where, and what is worth knowing."""
+"""Validation of whole skills without executing them: problems, positions and warnings."""
 
 import json
 
@@ -15,7 +15,7 @@ RUN_PY = "def run(input):\n    return input\n"
 
 
 def files(*metadata: str, body: str = "# How\n", **more: str | bytes) -> dict[str, bytes]:
-    """Paths with `__` for slashes and `_` for dots."""
+    """Return the files of a skill; the keyword arguments are paths with `__` for slashes and `_` for dots."""
     head = ["---", "name: notes", "description: Takes notes.", *(["metadata:"] if metadata else [])]
     text = "\n".join([*head, *(f"  {line}" for line in metadata), "---", "", body])
     named = {path.replace("__", "/").replace("_", "."): content for path, content in more.items()}
@@ -23,17 +23,17 @@ def files(*metadata: str, body: str = "# How\n", **more: str | bytes) -> dict[st
     return {"SKILL.md": text.encode(), **contents}
 
 
-def told(found: Validation) -> list[str]:
+def messages(found: Validation) -> list[str]:
     return [
         ("" if problem.is_warning else "! ") + (f"{problem.line}: " if problem.line else "") + problem.message
         for problem in found.problems
     ]
 
 
-def judged(given_files: dict[str, bytes]) -> list[str]:
+def check(given_files: dict[str, bytes]) -> list[str]:
     found = validate("notes", given_files)
-    assert found.valid == (not any(one.startswith("! ") for one in told(found)))
-    return told(found)
+    assert found.valid == (not any(one.startswith("! ") for one in messages(found)))
+    return messages(found)
 
 
 SCRIPT = "forge-kind: script"
@@ -74,7 +74,7 @@ LOCAL = "forge-kind: local"
     ],
 )
 def test_each_kind_has_exactly_one_file_to_run(given_files: dict[str, bytes], problems: list[str] | None):
-    found = judged(given_files)
+    found = check(given_files)
     assert found == problems if problems is not None else found[0].startswith("! ")
 
 
@@ -108,13 +108,13 @@ def test_each_kind_has_exactly_one_file_to_run(given_files: dict[str, bytes], pr
 )
 def test_invalid_source_is_reported_with_its_line(path: str, source: str | bytes, problem: str | None):
     named = path.replace("_", ".")
-    found = judged({**files(SCRIPT), named: source if isinstance(source, bytes) else source.encode()})
+    found = check({**files(SCRIPT), named: source if isinstance(source, bytes) else source.encode()})
     assert [one[: len(problem or "")] for one in found] == ([problem] if problem else [])
 
 
-def test_a_program_needs_no_run_but_has_to_be_readable():
-    assert judged(files(LOCAL, scripts__run_py="import sys\n")) == []
-    assert judged(files(LOCAL, scripts__run_js="const {\n"))[0].startswith("! scripts/run.js, line ")
+def test_program_needs_valid_syntax_but_no_run_function():
+    assert check(files(LOCAL, scripts__run_py="import sys\n")) == []
+    assert check(files(LOCAL, scripts__run_js="const {\n"))[0].startswith("! scripts/run.js, line ")
 
 
 @pytest.mark.parametrize(
@@ -139,19 +139,19 @@ def test_a_program_needs_no_run_but_has_to_be_readable():
         ),
     ],
 )
-def test_what_the_metadata_says_and_cannot_mean_is_a_warning(metadata: str, problem: str):
-    assert problem in judged(files(metadata))
+def test_invalid_metadata_value_is_a_warning(metadata: str, problem: str):
+    assert problem in check(files(metadata))
 
 
 def test_program_gets_warnings_for_capabilities_it_cannot_use():
-    asked = files(LOCAL, "forge-capabilities: exec_command http_get kv", scripts__run_sh="cat\n")
-    assert judged(asked) == [
+    skill_files = files(LOCAL, "forge-capabilities: exec_command http_get kv", scripts__run_sh="cat\n")
+    assert check(skill_files) == [
         "A program has no network; http_get has no effect.",
         "A program cannot call Forge while it runs; kv has no effect.",
     ]
 
 
-def test_what_it_asks_for_is_shown_with_what_it_means():
+def test_requested_capabilities_have_their_scope():
     found = validate("notes", files("forge-capabilities: http_get", "forge-hosts: api.example.com"))
     assert [(one.capability, one.scope.hosts) for one in found.asks] == [
         (Capability.HTTP_GET, ["api.example.com"])
@@ -159,35 +159,35 @@ def test_what_it_asks_for_is_shown_with_what_it_means():
     assert validate("other", files()).asks == []
 
 
-def test_tests_that_cannot_be_read_are_worth_a_warning():
+def test_invalid_test_file_is_a_warning():
     case = json.dumps({"name": "one", "input": {}, "expect": {}})
     good = files(SCRIPT, skill_js=RUN_JS, tests__one_json=case, tests__triggers_json='[{"say": "Hi"}]')
-    assert judged(good) == []
+    assert check(good) == []
     bad = files(SCRIPT, skill_js=RUN_JS, tests__one_json="{}", tests__triggers_json='[{"say": 7}]')
-    assert judged(bad) == [
+    assert check(bad) == [
         "tests/one.json is not a valid test: name: Field required.",
         "tests/triggers.json cannot be read: 0.say: Input should be a valid string.",
     ]
-    assert judged(files(tests__one_json="{}")) == []
+    assert check(files(tests__one_json="{}")) == []
 
 
-def test_instructions_that_are_long_or_lead_nowhere_are_worth_a_warning():
-    assert judged(files(body="line\n" * 600)) == ["The instructions are long: 600 lines, about 750 tokens."]
+def test_long_instructions_and_dead_links_are_warnings():
+    assert check(files(body="line\n" * 600)) == ["The instructions are long: 600 lines, about 750 tokens."]
     body = (
         "See [forms](references/forms.md#top), [site](https://example.com/a.md), [gone](references/gone.md), "
         "`scripts/lost.py`, [up](../x.md), [all](assets), `scripts/*.py` and [a](url).\n"
     )
-    found = judged(files(body=body, references__forms_md="x", assets__a_txt="x"))
+    found = check(files(body=body, references__forms_md="x", assets__a_txt="x"))
     assert found == [
         "The instructions refer to references/gone.md, which does not exist.",
         "The instructions refer to scripts/lost.py, which does not exist.",
     ]
 
 
-def test_a_secret_in_the_text_is_seen_and_not_repeated():
+def test_secret_is_reported_without_its_value():
     secret = "gh" + "p_" + "a1B2" * 9
     found = validate("notes", files(body=f"Use {secret}\n", references__a_md=f"x\n{secret}"))
-    assert told(found) == [
+    assert messages(found) == [
         "6: SKILL.md, line 6: this looks like a secret (ghp_…).",
         "references/a.md, line 2: this looks like a secret (ghp_…).",
     ]

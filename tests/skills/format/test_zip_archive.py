@@ -1,4 +1,4 @@
-"""Archives: what is hostile in one is named and refused, and what was exported comes back."""
+"""Zip archives: hostile entries are rejected by name, and exports can be unpacked again."""
 
 import io
 import stat
@@ -16,13 +16,13 @@ MANIFEST = b"---\nname: notes\ndescription: Takes notes.\n---\n\nTake notes.\n"
 
 
 def archive(*entries: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as target:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as target:
         for name, data in entries:
             entry = name if isinstance(name, zipfile.ZipInfo) else zipfile.ZipInfo(name)
             entry.compress_type = method
             target.writestr(entry, data)
-    return made.getvalue()
+    return packed.getvalue()
 
 
 def special(name: str, mode: int) -> zipfile.ZipInfo:
@@ -33,22 +33,22 @@ def special(name: str, mode: int) -> zipfile.ZipInfo:
 
 
 def renamed(data: bytes, old: bytes, new: bytes) -> bytes:
-    """Under a name that no library would write."""
+    """Replace an entry name by one that no library would write."""
     assert len(old) == len(new)
     assert data.count(old) == 2
     return data.replace(old, new)
 
 
-def test_what_was_exported_comes_back_and_is_always_the_same():
+def test_packed_files_round_trip_reproducibly():
     files = {"SKILL.md": MANIFEST, "assets/ü.png": b"\x89PNG\xff", "empty": b"", "dist/run.js": b"run()"}
-    made = pack(files, below="notes")
-    assert unpack(made) == {f"notes/{path}": data for path, data in files.items()}
-    assert made == pack(dict(reversed(files.items())), below="notes")
+    packed = pack(files, below="notes")
+    assert unpack(packed) == {f"notes/{path}": data for path, data in files.items()}
+    assert packed == pack(dict(reversed(files.items())), below="notes")
 
 
-def test_folders_are_no_files_and_what_macos_adds_is_left_out():
-    made = archive(("notes/", b""), ("notes/SKILL.md", MANIFEST), ("__MACOSX/notes/._SKILL.md", b"x"))
-    assert unpack(made) == {"notes/SKILL.md": MANIFEST}
+def test_folders_and_macos_metadata_are_skipped():
+    packed = archive(("notes/", b""), ("notes/SKILL.md", MANIFEST), ("__MACOSX/notes/._SKILL.md", b"x"))
+    assert unpack(packed) == {"notes/SKILL.md": MANIFEST}
 
 
 @pytest.mark.parametrize(
@@ -73,17 +73,17 @@ def test_folders_are_no_files_and_what_macos_adds_is_left_out():
         "a/" * 200 + "b",
     ],
 )
-def test_a_name_that_leads_elsewhere_is_refused_by_name(name: str):
+def test_unsafe_path_is_rejected_by_name(name: str):
     with pytest.raises(Invalid) as caught:
         unpack(archive(("ok.md", b"x"), (name, b"x")))
     assert repr(name)[1:20] in caught.value.message
 
 
 @pytest.mark.parametrize("name", [b"a\\b\\evil", b"..\\evil.md", b"a\x00evil.md"])
-def test_a_name_that_only_a_hostile_tool_writes_is_refused(name: bytes):
-    made = renamed(archive(("x" * len(name), b"x")), b"x" * len(name), name)
+def test_backslash_or_nul_in_a_name_is_rejected(name: bytes):
+    packed = renamed(archive(("x" * len(name), b"x")), b"x" * len(name), name)
     with pytest.raises(Invalid):
-        unpack(made)
+        unpack(packed)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_name_that_only_a_hostile_tool_writes_is_refused(name: bytes):
         (stat.S_IFSOCK | 0o666, "it is neither a file nor a folder"),
     ],
 )
-def test_what_is_no_file_is_refused(mode: int, reason: str):
+def test_special_file_is_rejected(mode: int, reason: str):
     with pytest.raises(Invalid) as caught:
         unpack(archive((special("notes/passwd", mode), b"/etc/passwd")))
     assert caught.value.message == f"The archive entry 'notes/passwd' was rejected: {reason}."
@@ -114,12 +114,12 @@ def test_what_is_no_file_is_refused(mode: int, reason: str):
     ],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_two_entries_that_would_be_one_file_are_refused(first: str, second: str):
+def test_colliding_entries_are_rejected(first: str, second: str):
     with pytest.raises(Invalid):
         unpack(archive((first, b"1"), (second, b"2")))
 
 
-def test_an_encrypted_entry_and_an_unusual_method_are_refused():
+def test_encryption_and_unknown_compression_are_rejected():
     plain = archive(("a.md", b"x"))
     entry = plain.index(b"PK\x01\x02")
     with pytest.raises(Invalid, match="encrypted"):
@@ -128,7 +128,7 @@ def test_an_encrypted_entry_and_an_unusual_method_are_refused():
         unpack(archive(("a.md", b"x"), method=zipfile.ZIP_LZMA))
 
 
-def test_a_bomb_is_stopped_while_it_unpacks():
+def test_zip_bomb_is_stopped_while_unpacking():
     with pytest.raises(Invalid, match="ratio exceeds 200"):
         unpack(archive(("bomb", bytes(10 << 20))))
     with pytest.raises(Invalid, match="16 MB"):
@@ -137,27 +137,27 @@ def test_a_bomb_is_stopped_while_it_unpacks():
         unpack(archive(*((str(number), bytes(1 << 20)) for number in range(65))))
 
 
-def test_an_entry_that_lies_about_its_size_is_damaged():
-    honest = archive(("lie", bytes(2000)))
-    directory = honest.index(b"PK\x01\x02")
+def test_wrong_entry_size_is_rejected():
+    valid = archive(("lie", bytes(2000)))
+    directory = valid.index(b"PK\x01\x02")
     for size in (10, 100_000):
-        lying = honest[: directory + 24] + struct.pack("<L", size) + honest[directory + 28 :]
+        invalid = valid[: directory + 24] + struct.pack("<L", size) + valid[directory + 28 :]
         with pytest.raises(Invalid):
-            unpack(lying)
+            unpack(invalid)
 
 
-def test_entries_that_share_their_bytes_are_refused():
-    """A bomb that costs nothing to send: ten thousand entries, all the same bytes."""
-    honest = archive(("one", bytes(1 << 20)))
-    directory, end = honest.index(b"PK\x01\x02"), honest.rindex(b"PK\x05\x06")
-    listed = honest[directory:end]
+def test_overlapping_entries_are_rejected():
+    """Many entries that share the same bytes are a zip bomb of a few kilobytes."""
+    valid = archive(("one", bytes(1 << 20)))
+    directory, end = valid.index(b"PK\x01\x02"), valid.rindex(b"PK\x05\x06")
+    listed = valid[directory:end]
     many = listed * 3
     tail = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 3, 3, len(many), directory, 0)
     with pytest.raises(Invalid, match="position is wrong"):
-        unpack(honest[:directory] + many + tail)
+        unpack(valid[:directory] + many + tail)
 
 
-def test_a_list_of_a_million_entries_is_not_even_read():
+def test_huge_directory_is_rejected_without_reading_it():
     record = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", *[0] * 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     many = record * 500_000
     tail = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 10, 10, len(many), 0, 0)
@@ -171,7 +171,7 @@ def test_a_list_of_a_million_entries_is_not_even_read():
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "damage",
     [
         lambda data: b"",
         lambda data: b"PK",
@@ -181,6 +181,6 @@ def test_a_list_of_a_million_entries_is_not_even_read():
         lambda data: data[:-22] + b"PK\x06\x07" + bytes(16) + data[-22:],
     ],
 )
-def test_what_is_no_archive_or_more_than_one_is_refused(spoil: Callable[[bytes], bytes]):
+def test_invalid_archive_is_rejected(damage: Callable[[bytes], bytes]):
     with pytest.raises(Invalid):
-        unpack(spoil(archive(("notes/SKILL.md", MANIFEST))))
+        unpack(damage(archive(("notes/SKILL.md", MANIFEST))))

@@ -1,4 +1,4 @@
-"""Hosts of made-up runs, with real parts."""
+"""Build hosts for runs that do not exist, with real services."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +14,8 @@ from forge.errors import NotFound
 from forge.outgoing.client import Outgoing
 from forge.sandbox.sandboxes import Sandboxes
 from forge.skills.execution import HostError, HostRefusal
-from forge.skills.host.host import Host, HostServices, Invocation
+from forge.skills.host.context import HostServices, Invocation
+from forge.skills.host.host import Host
 from forge.skills.models import Capability, Scope
 from forge.store.database import Store
 
@@ -31,11 +32,11 @@ async def secret(name: str) -> SecretStr:
     return SecretStr(SECRETS[name])
 
 
-def parts_for(folder: Path, database: Store | None = None, **changed: Any) -> HostServices:
-    """`folder` holds the data directory."""
+def host_services(folder: Path, database: Store | None = None, **changed: Any) -> HostServices:
+    """Return services whose data directory is in `folder`."""
     data = folder / "data"
     data.mkdir(exist_ok=True)
-    parts = HostServices(
+    services = HostServices(
         outgoing=Outgoing(),
         database=database or Store(f"sqlite:///{folder}/never-opened.db"),
         secret=secret,
@@ -49,17 +50,17 @@ def parts_for(folder: Path, database: Store | None = None, **changed: Any) -> Ho
         sandboxes=Sandboxes(),
         files_dir=data / "skill-files",
     )
-    return replace(parts, **changed)
+    return replace(services, **changed)
 
 
 def host_for(
-    parts: HostServices,
+    services: HostServices,
     allowed: Mapping[Capability, Scope],
     *,
     seconds: float = PATIENCE_S,
     invocation: Invocation = INVOCATION,
 ) -> Host:
-    return Host(invocation, allowed, parts, seconds)
+    return Host(invocation, allowed, services, seconds)
 
 
 async def error_of(host: Host, op: str, **args: Any) -> str:
@@ -74,7 +75,7 @@ async def refusal_of(host: Host, op: str, **args: Any) -> str:
     return str(raised.value)
 
 
-def remembering(*memories: str) -> Callable[[str, str, str, int], Awaitable[list[str]]]:
+def fake_recall(*memories: str) -> Callable[[str, str, str, int], Awaitable[list[str]]]:
     async def recall(account_id: str, bot_id: str, query: str, limit: int) -> list[str]:
         await asyncio.sleep(0)
         return [f"{account_id} {bot_id} {query}", *memories][:limit]

@@ -1,11 +1,11 @@
-"""Files of skills, and the ways out of their folders that there must not be."""
+"""File operations of skills, and attempts to escape from their folders."""
 
 import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.skills.host.hosts import INVOCATION, error_of, host_for, parts_for
+from tests.skills.host.hosts import INVOCATION, error_of, host_for, host_services
 
 from forge.skills.host.host import Host
 from forge.skills.host.resources import OwnFolder
@@ -17,7 +17,7 @@ OWN = Path("data/skill-files/account-1/weather")
 def host_with(folder: Path, *roots: Path | str, **invocation: str) -> Host:
     scope = Scope(roots=[str(root) for root in roots])
     return host_for(
-        parts_for(folder),
+        host_services(folder),
         {Capability.READ_FILE: scope, Capability.WRITE_FILE: scope},
         invocation=replace(INVOCATION, **invocation),
     )
@@ -27,7 +27,7 @@ async def write(host: Host, path: str, text: str) -> None:
     await host.call("file.write", {"path": path, "text": text})
 
 
-async def test_a_skill_has_a_folder_of_its_own(tmp_path: Path):
+async def test_each_skill_has_its_own_folder(tmp_path: Path):
     host = host_with(tmp_path)
     assert await host.call("file.list", {}) == []
     await write(host, "notes/a.txt", "é\0\n")
@@ -44,7 +44,7 @@ async def test_a_skill_has_a_folder_of_its_own(tmp_path: Path):
     "path",
     ["..", "../other/a", "a/../../other", "/etc/passwd", "~/.ssh/id_rsa", "a\0b", "a\\b", "", "\ud800"],
 )
-async def test_no_path_leads_out_of_it(tmp_path: Path, path: str):
+async def test_path_outside_the_folder_is_rejected(tmp_path: Path, path: str):
     host = host_with(tmp_path)
     assert await error_of(host, "file.read", path=path)
     if path not in ("~/.ssh/id_rsa", "\ud800"):
@@ -52,16 +52,14 @@ async def test_no_path_leads_out_of_it(tmp_path: Path, path: str):
     assert {one.name for one in (tmp_path / "data").iterdir()} <= {"skill-files"}
 
 
-async def test_writing_into_a_granted_folder_takes_no_longer_beside_many_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_writing_does_not_list_the_granted_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     listed: list[object] = []
 
     def scandir(path: int) -> "os._ScandirIterator[str]":
         listed.append(path)
-        return really(path)
+        return original(path)
 
-    really = os.scandir
+    original = os.scandir
     root = tmp_path / "root"
     root.mkdir()
     monkeypatch.setattr("os.scandir", scandir)
@@ -70,7 +68,7 @@ async def test_writing_into_a_granted_folder_takes_no_longer_beside_many_files(
     assert listed == []
 
 
-async def test_no_link_leads_out_of_it(tmp_path: Path):
+async def test_link_out_of_the_folder_is_rejected(tmp_path: Path):
     host = host_with(tmp_path)
     await write(host, "a", "mine")
     (tmp_path / "secret").write_text("not yours")
@@ -84,7 +82,7 @@ async def test_no_link_leads_out_of_it(tmp_path: Path):
     assert (tmp_path / "secret").read_text() == "not yours"
 
 
-async def test_folders_that_were_granted_are_open_and_no_others(tmp_path: Path):
+async def test_only_granted_folders_are_accessible(tmp_path: Path):
     for name in ("open", "open-too", "closed"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(name)
@@ -100,30 +98,30 @@ async def test_folders_that_were_granted_are_open_and_no_others(tmp_path: Path):
 
 
 @pytest.mark.parametrize("inside", ["", "data", "data/skill-files/account-2", "link"])
-async def test_no_grant_opens_the_data_of_forge(tmp_path: Path, inside: str):
+async def test_data_directory_of_forge_cannot_be_granted(tmp_path: Path, inside: str):
     (tmp_path / "data").mkdir()
     (tmp_path / "data/vault.key").write_text("key")
     (tmp_path / "link").symlink_to(tmp_path / "data")
     for root in (tmp_path / inside, "/"):
         host = host_with(tmp_path, root)
         for path in (tmp_path / inside / "vault.key", tmp_path / "data/vault.key"):
-            told = await error_of(host, "file.read", path=str(path))
-            assert "data of Forge" in told or "not in a granted folder" in told
+            error = await error_of(host, "file.read", path=str(path))
+            assert "data of Forge" in error or "not in a granted folder" in error
             assert await error_of(host, "file.write", path=str(path), text="x")
     assert (tmp_path / "data/vault.key").read_text() == "key"
 
 
 @pytest.mark.parametrize("root", ["/proc", "/proc/self", "/sys", "/dev", "link"])
 async def test_kernel_file_systems_cannot_be_granted(tmp_path: Path, root: str):
-    """In them are the variables Forge was started with."""
+    """They expose the environment of the Forge process."""
     (tmp_path / "link").symlink_to("/proc")
     host = host_with(tmp_path, tmp_path / root)
     for path in ("environ", "self/environ"):
-        told = await error_of(host, "file.read", path=str(tmp_path / root / path))
-        assert "is a system folder" in told
+        error = await error_of(host, "file.read", path=str(tmp_path / root / path))
+        assert "is a system folder" in error
 
 
-async def test_a_folder_that_is_deeper_than_any_path_is_removed(tmp_path: Path):
+async def test_very_deep_folder_is_removed(tmp_path: Path):
     own = OwnFolder(tmp_path / "files", "account-1", "weather")
     above = os.open(own.path, os.O_RDONLY)
     for _ in range(2000):
@@ -136,7 +134,7 @@ async def test_a_folder_that_is_deeper_than_any_path_is_removed(tmp_path: Path):
     assert not (tmp_path / "files/account-1").exists()
 
 
-async def test_only_texts_of_some_size_are_read_and_written(tmp_path: Path):
+async def test_only_utf8_text_up_to_the_size_limit_is_read_and_written(tmp_path: Path):
     host = host_with(tmp_path, tmp_path / "open")
     (tmp_path / "open").mkdir()
     (tmp_path / "open/large").write_bytes(b"x" * (1 << 20) + b"y")
@@ -151,7 +149,7 @@ async def test_only_texts_of_some_size_are_read_and_written(tmp_path: Path):
     assert await error_of(host, "file.write", path="over", text="é" * (1 << 20))
 
 
-async def test_its_own_folder_gets_full(tmp_path: Path):
+async def test_size_of_the_skill_folder_is_limited(tmp_path: Path):
     host = host_with(tmp_path)
     for number in range(16):
         await write(host, str(number), "x" * (1 << 20))

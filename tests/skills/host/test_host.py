@@ -1,4 +1,4 @@
-"""The one function of the host: what it grants, refuses, counts and keeps to itself."""
+"""The host function: grants, refusals, limits and masked secrets."""
 
 import asyncio
 import shlex
@@ -12,10 +12,10 @@ from tests.skills.host.hosts import (
     INVOCATION,
     SECRETS,
     error_of,
+    fake_recall,
     host_for,
-    parts_for,
+    host_services,
     refusal_of,
-    remembering,
 )
 
 from forge.skills.execution import HostError, LogLine
@@ -27,7 +27,7 @@ KEY = SECRETS["WEATHER_KEY"]
 
 
 @pytest.mark.parametrize(
-    ("op", "args", "wish"),
+    ("op", "args", "grant"),
     [
         ("http", {"url": "https://api.example.com/x"}, "http_get=api.example.com"),
         ("http", {"url": "https://api.example.com:8443/", "method": "head"}, "http_get=api.example.com:8443"),
@@ -48,19 +48,19 @@ KEY = SECRETS["WEATHER_KEY"]
         ("exec", {"argv": ["git", "status"]}, "exec_command=git"),
     ],
 )
-async def test_what_nobody_granted_is_refused_with_how_to_grant_it(
-    tmp_path: Path, op: str, args: dict[str, Any], wish: str
+async def test_missing_grant_is_refused_with_the_command_to_grant_it(
+    tmp_path: Path, op: str, args: dict[str, Any], grant: str
 ):
-    host = host_for(parts_for(tmp_path), {})
-    told = await refusal_of(host, op, **args)
-    assert told.endswith(f"forge skill grant weather {wish}")
+    host = host_for(host_services(tmp_path), {})
+    message = await refusal_of(host, op, **args)
+    assert message.endswith(f"forge skill grant weather {grant}")
     assert host.used == {}
     assert not (tmp_path / "data" / "skill-files").exists()
 
 
-async def test_one_grant_is_not_another(tmp_path: Path):
+async def test_grant_covers_only_its_own_capability(tmp_path: Path):
     host = host_for(
-        parts_for(tmp_path),
+        host_services(tmp_path),
         {Capability.HTTP_GET: Scope(hosts=["*"]), Capability.WRITE_FILE: Scope(), Capability.LOG: Scope()},
     )
     assert "http_post" in await refusal_of(host, "http", url="http://a.example/", method="DELETE")
@@ -92,15 +92,13 @@ async def test_one_grant_is_not_another(tmp_path: Path):
         ("file.write", {"path": "a"}),
     ],
 )
-async def test_what_is_called_wrongly_is_an_error_the_skill_may_catch(
-    tmp_path: Path, op: str, args: dict[str, Any]
-):
-    host = host_for(parts_for(tmp_path), {one: Scope() for one in Capability})
+async def test_invalid_call_is_a_catchable_error(tmp_path: Path, op: str, args: dict[str, Any]):
+    host = host_for(host_services(tmp_path), {one: Scope() for one in Capability})
     assert await error_of(host, op, **args)
 
 
 async def test_context_describes_the_invocation(tmp_path: Path):
-    host = host_for(parts_for(tmp_path), {}, invocation=replace(INVOCATION, bot_id="bot-1"))
+    host = host_for(host_services(tmp_path), {}, invocation=replace(INVOCATION, bot_id="bot-1"))
     assert await host.call("context", {}) == {
         "skill": "weather",
         "version": "1.2.3",
@@ -110,8 +108,8 @@ async def test_context_describes_the_invocation(tmp_path: Path):
     }
 
 
-async def test_lines_are_kept_without_a_grant_up_to_a_number(tmp_path: Path):
-    host = host_for(parts_for(tmp_path), {})
+async def test_log_lines_need_no_grant_and_are_limited(tmp_path: Path):
+    host = host_for(host_services(tmp_path), {})
     await host.call("log", {"level": "warn", "message": "a" * 3000})
     await host.call("log", {"level": "shout", "message": {"a": [1, None]}})
     await host.call("log", {"message": "half \ud800 a\0b"})
@@ -127,7 +125,9 @@ async def test_lines_are_kept_without_a_grant_up_to_a_number(tmp_path: Path):
 
 
 async def test_secret_is_passed_and_never_stored(tmp_path: Path):
-    host = host_for(parts_for(tmp_path), {Capability.GET_SECRET: Scope(names=["WEATHER_KEY", "PEM", "GONE"])})
+    host = host_for(
+        host_services(tmp_path), {Capability.GET_SECRET: Scope(names=["WEATHER_KEY", "PEM", "GONE"])}
+    )
     await host.call("log", {"message": f"early {KEY}"})
     assert await host.call("secret", {"name": "WEATHER_KEY"}) == KEY
     await host.call("secret", {"name": "PEM"})
@@ -156,28 +156,28 @@ async def test_secret_is_passed_and_never_stored(tmp_path: Path):
 async def test_names_are_quoted_in_the_suggested_command(
     tmp_path: Path, op: str, capability: Capability, args: dict[str, Any]
 ):
-    parts = parts_for(tmp_path)
+    services = host_services(tmp_path)
     granted = {capability: Scope(names=["SAFE"], roots=["/safe"])}
-    for told in (
-        await error_of(host_for(parts, granted), op, **args),
-        await refusal_of(host_for(parts, {}), op, **args),
+    for message in (
+        await error_of(host_for(services, granted), op, **args),
+        await refusal_of(host_for(services, {}), op, **args),
     ):
-        line = told.partition(": forge skill ")[2]
+        line = message.partition(": forge skill ")[2]
         assert shlex.split(line)[:2] == ["grant", "weather"]
         assert len(shlex.split(line)) == 3
-        assert "\n" not in told
+        assert "\n" not in message
 
 
-async def test_the_time_of_a_run_does_not_begin_before_it_does(tmp_path: Path):
-    host = host_for(parts_for(tmp_path), {}, seconds=0.3)
+async def test_time_limit_starts_with_the_first_call(tmp_path: Path):
+    host = host_for(host_services(tmp_path), {}, seconds=0.3)
     await asyncio.sleep(0.4)
     assert await host.call("context", {})
     await asyncio.sleep(0.4)
     assert await error_of(host, "context") == "The run is out of time."
 
 
-async def test_only_secrets_that_were_named_are_given(tmp_path: Path):
-    host = host_for(parts_for(tmp_path), {Capability.GET_SECRET: Scope(names=["WEATHER_KEY", "GONE"])})
+async def test_only_granted_secrets_are_returned(tmp_path: Path):
+    host = host_for(host_services(tmp_path), {Capability.GET_SECRET: Scope(names=["WEATHER_KEY", "GONE"])})
     assert "get_secret=WEATHER_KEY,GONE,PEM" in await error_of(host, "secret", name="PEM")
     assert await error_of(host, "secret", name="GONE") == (
         "The secret GONE is not set. Set it: forge secrets set GONE"
@@ -191,29 +191,29 @@ async def test_only_secrets_that_were_named_are_given(tmp_path: Path):
         *("ANTHROPIC_API_KEY", "anthropic_api_key", "GITHUB_CLIENT_SECRET", "OPENAI_API_KEY", "MY_TOKEN"),
     ],
 )
-async def test_no_grant_opens_the_variables_of_forge_itself(tmp_path: Path, name: str):
-    host = host_for(parts_for(tmp_path), {Capability.READ_ENV: Scope(names=[name])})
+async def test_secret_and_forge_variables_cannot_be_granted(tmp_path: Path, name: str):
+    host = host_for(host_services(tmp_path), {Capability.READ_ENV: Scope(names=[name])})
     assert name in await error_of(host, "env", name=name)
 
 
-async def test_variables_that_were_named_are_given(tmp_path: Path):
-    parts = parts_for(tmp_path, environment={"LANG": "C.UTF-8 \udcff"})
-    host = host_for(parts, {Capability.READ_ENV: Scope(names=["LANG", "NOT_SET"])})
+async def test_only_granted_variables_are_returned(tmp_path: Path):
+    services = host_services(tmp_path, environment={"LANG": "C.UTF-8 \udcff"})
+    host = host_for(services, {Capability.READ_ENV: Scope(names=["LANG", "NOT_SET"])})
     assert await host.call("env", {"name": "LANG"}) == "C.UTF-8 \ufffd"
     assert await host.call("env", {"name": "NOT_SET"}) is None
     assert "read_env=LANG,NOT_SET,HOME" in await error_of(host, "env", name="HOME")
 
 
-async def test_memories_are_those_of_the_bot_it_runs_for(tmp_path: Path):
+async def test_memories_of_the_calling_bot_are_recalled(tmp_path: Path):
     allowed = {Capability.RECALL_MEMORY: Scope()}
-    parts = parts_for(tmp_path, recall=remembering("likes tea", "has a cat"))
-    assert "no bot" in await error_of(host_for(parts, allowed), "memory", query="pets")
-    host = host_for(parts, allowed, invocation=replace(INVOCATION, bot_id="bot-1"))
+    services = host_services(tmp_path, recall=fake_recall("likes tea", "has a cat"))
+    assert "no bot" in await error_of(host_for(services, allowed), "memory", query="pets")
+    host = host_for(services, allowed, invocation=replace(INVOCATION, bot_id="bot-1"))
     assert await host.call("memory", {"query": "pets", "limit": 2}) == ["account-1 bot-1 pets", "likes tea"]
 
 
 async def test_number_of_host_calls_is_limited(tmp_path: Path):
-    host = host_for(parts_for(tmp_path), {})
+    host = host_for(host_services(tmp_path), {})
     for _ in range(1000):
         await host.call("context", {})
     assert "limited to 1,000 host calls" in await error_of(host, "context")
@@ -221,26 +221,26 @@ async def test_number_of_host_calls_is_limited(tmp_path: Path):
     assert host.logs[-1].message == "still heard"
 
 
-async def test_a_call_takes_no_longer_than_the_run(tmp_path: Path):
+async def test_call_is_bounded_by_the_time_limit_of_the_run(tmp_path: Path):
     async def slow(*_: object) -> list[str]:
         await asyncio.sleep(600)
         return []
 
-    parts = parts_for(tmp_path, recall=slow)
+    services = host_services(tmp_path, recall=slow)
     invocation = replace(INVOCATION, bot_id="bot-1")
-    host = host_for(parts, {Capability.RECALL_MEMORY: Scope()}, seconds=0.2, invocation=invocation)
-    began = time.monotonic()
+    host = host_for(services, {Capability.RECALL_MEMORY: Scope()}, seconds=0.2, invocation=invocation)
+    started = time.monotonic()
     assert await error_of(host, "memory", query="x") == "The run is out of time."
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - started < 30
     with pytest.raises(HostError, match="out of time"):
         await host.call("memory", {"query": "x"})
 
 
-def test_what_is_hidden_may_be_anything():
-    hidden = SecretMask()
-    hidden.add("")
-    assert hidden("nothing is masked") == "nothing is masked"
-    hidden.add("ab")
-    hidden.add('quote " and \\ and é')
-    assert hidden("ab") == MASK
-    assert hidden('{"key": "quote \\" and \\\\ and \\u00e9"}') == f'{{"key": "{MASK}"}}'
+def test_any_text_can_be_masked():
+    mask = SecretMask()
+    mask.add("")
+    assert mask("nothing is masked") == "nothing is masked"
+    mask.add("ab")
+    mask.add('quote " and \\ and é')
+    assert mask("ab") == MASK
+    assert mask('{"key": "quote \\" and \\\\ and \\u00e9"}') == f'{{"key": "{MASK}"}}'

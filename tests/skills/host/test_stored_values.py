@@ -1,11 +1,11 @@
-"""What skills keep, on both databases."""
+"""Key-value storage of skills, on both databases."""
 
 import asyncio
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.skills.host.hosts import INVOCATION, error_of, host_for, parts_for
+from tests.skills.host.hosts import INVOCATION, error_of, host_for, host_services
 
 from forge.skills.execution import HostError
 from forge.skills.host import operations
@@ -18,14 +18,14 @@ ALLOWED = {Capability.KV: Scope()}
 
 @pytest.fixture
 def host(tmp_path: Path, store: Store) -> Host:
-    return host_for(parts_for(tmp_path, store), ALLOWED)
+    return host_for(host_services(tmp_path, store), ALLOWED)
 
 
 async def put(host: Host, key: str, value: object) -> None:
     await host.call("kv.set", {"key": key, "value": value})
 
 
-async def test_what_was_kept_is_found_again(host: Host):
+async def test_values_round_trip(host: Host):
     assert await host.call("kv.get", {"key": "a"}) is None
     await put(host, "a", "half \ud800")
     assert await host.call("kv.get", {"key": "a"}) == "half \ufffd"
@@ -41,11 +41,11 @@ async def test_what_was_kept_is_found_again(host: Host):
     assert host.used[Capability.KV] == 19
 
 
-async def test_each_skill_and_account_has_its_own(tmp_path: Path, store: Store):
-    parts = parts_for(tmp_path, store)
-    mine = host_for(parts, ALLOWED)
+async def test_values_are_separate_per_skill_and_account(tmp_path: Path, store: Store):
+    services = host_services(tmp_path, store)
+    mine = host_for(services, ALLOWED)
     others = [
-        host_for(parts, ALLOWED, invocation=replace(INVOCATION, **other))
+        host_for(services, ALLOWED, invocation=replace(INVOCATION, **other))
         for other in ({"skill": "other"}, {"account_id": "account-2"})
     ]
     await put(mine, "a", 1)
@@ -57,14 +57,14 @@ async def test_each_skill_and_account_has_its_own(tmp_path: Path, store: Store):
     assert await mine.call("kv.get", {"key": "a"}) == 1
 
 
-async def test_values_have_a_size(host: Host):
+async def test_size_of_a_value_is_limited(host: Host):
     await put(host, "a", "x" * 63_998)
     assert "64,000 bytes" in await error_of(host, "kv.set", key="a", value="x" * 63_999)
     assert "64,000 bytes" in await error_of(host, "kv.set", key="a", value="\0" * 20_000)
     assert "NaN" in await error_of(host, "kv.set", key="a", value=float("nan"))
 
 
-async def test_all_values_together_have_a_size(host: Host):
+async def test_total_size_of_values_is_limited(host: Host):
     for number in range(15):
         await put(host, f"k{number:02}", "x" * 63_998)
     await put(host, "k99", "x" * 39_950)
@@ -77,7 +77,7 @@ async def test_concurrent_writers_cannot_exceed_the_key_limit(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(operations, "MAX_KEYS", 5)
-    hosts = [host_for(parts_for(tmp_path, store), ALLOWED) for _ in range(12)]
+    hosts = [host_for(host_services(tmp_path, store), ALLOWED) for _ in range(12)]
     results = await asyncio.gather(
         *(put(host, f"k{number}", number) for number, host in enumerate(hosts)), return_exceptions=True
     )

@@ -1,4 +1,4 @@
-"""Every operation of the host, asked for by real scripts in both languages."""
+"""All operations of the host, called by real scripts in both languages."""
 
 import json
 from collections.abc import AsyncIterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.outgoing.servers import plain, serving
-from tests.skills.host.hosts import INVOCATION, host_for, parts_for, remembering
+from tests.skills.host.hosts import INVOCATION, fake_recall, host_for, host_services
 
 from forge.outgoing.client import Outgoing
 from forge.skills.execution import LIMITS, Language, Program, RunEnd
@@ -64,11 +64,11 @@ async def pool(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Worker
 
 
 @pytest.mark.parametrize(("language", "source"), [(Language.JS, JS), (Language.PY, PY)])
-async def test_a_script_gets_what_it_was_granted(
+async def test_script_can_use_all_granted_operations(
     pool: WorkerPool, tmp_path: Path, store: Store, language: Language, source: bytes
 ):
     async with serving(plain(b'{"rain": true}', "201 Created")) as served:
-        parts = parts_for(tmp_path, store, outgoing=Outgoing((served.place,)), recall=remembering())
+        services = host_services(tmp_path, store, outgoing=Outgoing((served.place,)), recall=fake_recall())
         allowed = {
             Capability.HTTP_POST: Scope(hosts=[served.place]),
             Capability.GET_SECRET: Scope(names=["WEATHER_KEY"]),
@@ -77,26 +77,26 @@ async def test_a_script_gets_what_it_was_granted(
             **dict.fromkeys((Capability.KV, Capability.RECALL_MEMORY), Scope()),
             **dict.fromkeys((Capability.READ_FILE, Capability.WRITE_FILE), Scope()),
         }
-        host = host_for(parts, allowed, invocation=replace(INVOCATION, bot_id="bot-1"))
-        given = json.dumps({"url": served.url})
+        host = host_for(services, allowed, invocation=replace(INVOCATION, bot_id="bot-1"))
+        input_json = json.dumps({"url": served.url})
         limits = LIMITS[Tier.LOCAL]
-        ended = await pool.run(Program(language, source), given, limits, host.call, invocation="run-1")
-    assert (ended.end, ended.output) == (
+        outcome = await pool.run(Program(language, source), input_json, limits, host.call, invocation="run-1")
+    assert (outcome.end, outcome.output) == (
         RunEnd.DONE,
         [
             *(201, True, {"rain": True}, [1], None, ["seen"], [], ["notes/"], "text", "C.UTF-8"),
             *(["account-1 bot-1 tea"], "in", "weather", True),
         ],
-    ), ended
+    ), outcome
     assert served.asked[0].headers["x-town"] == "Oslo"
     assert [line.message for line in host.logs] == ["the key is •••"]
     assert set(host.used) == {*allowed, Capability.LOG}
 
 
 @pytest.mark.parametrize("language", CATCHING)
-async def test_a_script_cannot_catch_a_refusal(pool: WorkerPool, tmp_path: Path, language: Language):
-    host = host_for(parts_for(tmp_path), {})
+async def test_refusal_cannot_be_caught_by_a_script(pool: WorkerPool, tmp_path: Path, language: Language):
+    host = host_for(host_services(tmp_path), {})
     program = Program(language, CATCHING[language])
-    ended = await pool.run(program, "{}", LIMITS[Tier.UNTRUSTED], host.call, invocation="run-1")
-    assert ended.end is RunEnd.REFUSED
-    assert ended.error.endswith("forge skill grant weather kv")
+    outcome = await pool.run(program, "{}", LIMITS[Tier.UNTRUSTED], host.call, invocation="run-1")
+    assert outcome.end is RunEnd.REFUSED
+    assert outcome.error.endswith("forge skill grant weather kv")

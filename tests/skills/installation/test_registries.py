@@ -1,4 +1,4 @@
-"""Registries: an index and archives, checked by their hashes, and there when nobody answers."""
+"""Registries: index and archives are verified by hash and cached for offline use."""
 
 import json
 import socket
@@ -28,8 +28,8 @@ def manifest(name: str, version: str) -> bytes:
     return f"---\nname: {name}\ndescription: Does {name}.\nmetadata:\n  version: '{version}'\n---\n\nDo it.\n".encode()
 
 
-class Shelf:
-    """A folder with a registry in it, as somebody would publish it."""
+class PublishedRegistry:
+    """A folder with the index and the archives of a registry."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,7 +53,7 @@ class Shelf:
         return entry
 
     def publish(self) -> None:
-        index = {"forge_registry": 1, "name": "Shelf", "skills": self.skills}
+        index = {"forge_registry": 1, "name": "Acme", "skills": self.skills}
         (self.folder / "index.json").write_text(json.dumps(index))
 
     @property
@@ -62,16 +62,16 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path / "allowed" / "shelf")
+def published(tmp_path: Path) -> PublishedRegistry:
+    return PublishedRegistry(tmp_path / "allowed" / "acme")
 
 
 @pytest.fixture
 def registries(store: Store, tmp_path: Path) -> Registries:
-    return opened(store, tmp_path)
+    return open_registries(store, tmp_path)
 
 
-def opened(store: Store, tmp_path: Path) -> Registries:
+def open_registries(store: Store, tmp_path: Path) -> Registries:
     data_dir = tmp_path / "data"
     outgoing = Outgoing(allow=("127.0.0.1",))
     return Registries(
@@ -83,11 +83,11 @@ def opened(store: Store, tmp_path: Path) -> Registries:
 def web(tmp_path: Path) -> Iterator[str]:
     (tmp_path / "allowed").mkdir(exist_ok=True)
 
-    class Quiet(SimpleHTTPRequestHandler):
+    class QuietHandler(SimpleHTTPRequestHandler):
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "allowed")))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(tmp_path / "allowed")))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -96,129 +96,133 @@ def web(tmp_path: Path) -> Iterator[str]:
     server.server_close()
 
 
-def wish(name: str, version: str = "", sha256: str | None = None) -> RegistrySource:
-    return RegistrySource(registry="shelf", name=name, version=version, sha256=sha256)
+def source(name: str, version: str = "", sha256: str | None = None) -> RegistrySource:
+    return RegistrySource(registry="acme", name=name, version=version, sha256=sha256)
 
 
-async def test_a_registry_is_added_searched_fetched_from_and_removed(registries: Registries, shelf: Shelf):
-    entry = shelf.put("notes", categories=["office"], capabilities=["kv"])
-    added = await registries.add("ada", NewRegistry(name="shelf", url=shelf.index))
-    assert (added.name, added.skills, added.problem) == ("shelf", 1, None)
+async def test_registry_is_added_searched_fetched_from_and_removed(
+    registries: Registries, published: PublishedRegistry
+):
+    entry = published.put("notes", categories=["office"], capabilities=["kv"])
+    added = await registries.add("ada", NewRegistry(name="acme", url=published.index))
+    assert (added.name, added.skills, added.problem) == ("acme", 1, None)
     assert added.fetched_at
     assert await registries.all("ada") == [added]
     assert await registries.all("bob") == []
     (found,) = await registries.search("ada", "OFFICE", {"notes": "0.9.0"})
     assert (found.registry, found.name, found.version, found.installed) == (
-        "shelf",
+        "acme",
         "notes",
         "1.0.0",
         "0.9.0",
     )
-    parcel = await registries.fetch("ada", wish("notes"))
-    assert parcel.source == wish("notes", "1.0.0", entry["sha256"])
+    parcel = await registries.fetch("ada", source("notes"))
+    assert parcel.source == source("notes", "1.0.0", entry["sha256"])
     assert hash_bytes(parcel.data) == entry["sha256"]
     with pytest.raises(Conflict):
-        await registries.add("ada", NewRegistry(name="shelf", url=shelf.index))
-    await registries.remove("ada", "shelf")
+        await registries.add("ada", NewRegistry(name="acme", url=published.index))
+    await registries.remove("ada", "acme")
     assert await registries.search("ada", "", {}) == []
     for use in (registries.remove, registries.refresh):
         with pytest.raises(NotFound):
-            await use("ada", "shelf")
+            await use("ada", "acme")
 
 
 async def test_cached_registry_is_used_offline_with_the_reason(
-    store: Store, tmp_path: Path, shelf: Shelf, web: str
+    store: Store, tmp_path: Path, published: PublishedRegistry, web: str
 ):
-    shelf.put("notes")
-    shelf.put("tables")
-    registries = opened(store, tmp_path)
-    added = await registries.add("ada", NewRegistry(name="shelf", url=f"{web}/shelf/index.json"))
-    fetched = await registries.fetch("ada", wish("notes"))
-    for path in shelf.folder.iterdir():
+    published.put("notes")
+    published.put("tables")
+    registries = open_registries(store, tmp_path)
+    added = await registries.add("ada", NewRegistry(name="acme", url=f"{web}/acme/index.json"))
+    fetched = await registries.fetch("ada", source("notes"))
+    for path in published.folder.iterdir():
         path.unlink()
-    later = opened(store, tmp_path)
-    refreshed = await later.refresh("ada", "shelf")
+    later = open_registries(store, tmp_path)
+    refreshed = await later.refresh("ada", "acme")
     assert (refreshed.fetched_at, refreshed.skills) == (added.fetched_at, 2)
     assert refreshed.problem
     assert "404" in refreshed.problem
-    assert await later.fetch("ada", wish("notes", "1.0.0")) == fetched
+    assert await later.fetch("ada", source("notes", "1.0.0")) == fetched
     assert [entry.name for entry in await later.search("ada", "", {})] == ["notes", "tables"]
     with pytest.raises(ForgeError):
-        await later.fetch("ada", wish("tables"))
+        await later.fetch("ada", source("tables"))
 
 
-async def test_archive_with_a_wrong_hash_is_refused_and_not_cached(
-    registries: Registries, shelf: Shelf, tmp_path: Path
+async def test_archive_with_a_wrong_hash_is_rejected_and_not_cached(
+    registries: Registries, published: PublishedRegistry, tmp_path: Path
 ):
-    entry = shelf.put("notes")
-    await registries.add("ada", NewRegistry(name="shelf", url=shelf.index))
-    (shelf.folder / entry["url"]).write_bytes(pack({"SKILL.md": b"evil"}, below="notes"))
+    entry = published.put("notes")
+    await registries.add("ada", NewRegistry(name="acme", url=published.index))
+    (published.folder / entry["url"]).write_bytes(pack({"SKILL.md": b"evil"}, below="notes"))
     with pytest.raises(Invalid, match="does not match the index"):
-        await registries.fetch("ada", wish("notes"))
+        await registries.fetch("ada", source("notes"))
     assert not list((tmp_path / "data").rglob("*.zip"))
 
 
-async def test_what_somebody_did_to_the_cache_is_noticed(
-    registries: Registries, shelf: Shelf, tmp_path: Path
+async def test_tampered_cache_is_fetched_again(
+    registries: Registries, published: PublishedRegistry, tmp_path: Path
 ):
-    shelf.put("notes")
-    await registries.add("ada", NewRegistry(name="shelf", url=shelf.index))
-    fetched = await registries.fetch("ada", wish("notes"))
-    (kept,) = (tmp_path / "data").rglob("*.zip")
-    kept.write_bytes(b"evil")
-    assert await registries.fetch("ada", wish("notes")) == fetched
+    published.put("notes")
+    await registries.add("ada", NewRegistry(name="acme", url=published.index))
+    fetched = await registries.fetch("ada", source("notes"))
+    (cached,) = (tmp_path / "data").rglob("*.zip")
+    cached.write_bytes(b"evil")
+    assert await registries.fetch("ada", source("notes")) == fetched
 
 
-async def test_changed_published_version_is_a_conflict(registries: Registries, shelf: Shelf):
-    shelf.put("notes")
-    await registries.add("ada", NewRegistry(name="shelf", url=shelf.index))
+async def test_changed_published_version_is_a_conflict(registries: Registries, published: PublishedRegistry):
+    published.put("notes")
+    await registries.add("ada", NewRegistry(name="acme", url=published.index))
     with pytest.raises(Conflict):
-        await registries.fetch("ada", wish("notes", "1.0.0", "0" * 64))
+        await registries.fetch("ada", source("notes", "1.0.0", "0" * 64))
 
 
-async def test_version_missing_in_the_cache_refreshes_the_index(registries: Registries, shelf: Shelf):
-    shelf.put("notes", "1.9.0")
-    await registries.add("ada", NewRegistry(name="shelf", url=shelf.index))
-    shelf.put("notes", "1.10.0")
-    assert (await registries.fetch("ada", wish("notes", "1.10.0"))).offer.version == "1.10.0"
-    assert (await registries.fetch("ada", wish("notes", "latest"))).offer.version == "1.10.0"
+async def test_version_missing_in_the_cache_refreshes_the_index(
+    registries: Registries, published: PublishedRegistry
+):
+    published.put("notes", "1.9.0")
+    await registries.add("ada", NewRegistry(name="acme", url=published.index))
+    published.put("notes", "1.10.0")
+    assert (await registries.fetch("ada", source("notes", "1.10.0"))).offer.version == "1.10.0"
+    assert (await registries.fetch("ada", source("notes", "latest"))).offer.version == "1.10.0"
     (need,) = parse_requirements(["notes@<1.10"])
-    parcel = await registries.fetch_needed("ada", "shelf", need)
+    parcel = await registries.fetch_needed("ada", "acme", need)
     assert parcel
     assert parcel.offer.version == "1.9.0"
     with pytest.raises(NotFound):
-        await registries.fetch("ada", wish("notes", "3.0.0"))
+        await registries.fetch("ada", source("notes", "3.0.0"))
     with pytest.raises(NotFound):
-        await registries.fetch("ada", wish("other"))
+        await registries.fetch("ada", source("other"))
 
 
-async def test_an_index_leads_to_nothing_on_this_machine_or_its_network(
-    registries: Registries, shelf: Shelf, web: str, tmp_path: Path
+async def test_index_cannot_point_to_local_files_or_private_addresses(
+    registries: Registries, published: PublishedRegistry, web: str, tmp_path: Path
 ):
     (tmp_path / "secret.zip").write_bytes(b"secret")
-    entry = shelf.put("notes")
+    entry = published.put("notes")
     with socket.create_server(("127.0.0.2", 0)) as private:
         inside = f"http://127.0.0.2:{private.getsockname()[1]}/x"
         for number, url in enumerate([f"file://{tmp_path}/secret.zip", "ftp://example.com/x", inside]):
             entry["url"] = url
-            shelf.publish()
-            await registries.add("ada", NewRegistry(name=f"web{number}", url=f"{web}/shelf/index.json"))
+            published.publish()
+            await registries.add("ada", NewRegistry(name=f"web{number}", url=f"{web}/acme/index.json"))
             with pytest.raises(Denied):
-                await registries.fetch("ada", wish("notes").model_copy(update={"registry": f"web{number}"}))
+                await registries.fetch("ada", source("notes").model_copy(update={"registry": f"web{number}"}))
     entry["url"] = "../../secret.zip"
-    shelf.publish()
-    await registries.add("ada", NewRegistry(name="shelf", url=shelf.index))
+    published.publish()
+    await registries.add("ada", NewRegistry(name="acme", url=published.index))
     with pytest.raises(Denied):
-        await registries.fetch("ada", wish("notes"))
+        await registries.fetch("ada", source("notes"))
     with pytest.raises(Denied):
         await registries.add("ada", NewRegistry(name="outside", url=str(tmp_path / "secret.zip")))
 
 
-async def test_invalid_registry_is_not_added(registries: Registries, shelf: Shelf, web: str):
-    (shelf.folder / "index.json").write_text("<html>")
-    for url in (shelf.index, f"{web}/shelf/index.json", f"{web}/nothing", "http://127.0.0.1:9/x"):
+async def test_invalid_registry_is_not_added(registries: Registries, published: PublishedRegistry, web: str):
+    (published.folder / "index.json").write_text("<html>")
+    for url in (published.index, f"{web}/acme/index.json", f"{web}/nothing", "http://127.0.0.1:9/x"):
         with pytest.raises(ForgeError):
-            await registries.add("ada", NewRegistry(name="shelf", url=url))
+            await registries.add("ada", NewRegistry(name="acme", url=url))
     assert await registries.all("ada") == []
 
 
@@ -238,7 +242,7 @@ def offer(name: str, version: str = "1.0.0", **more: Any) -> Offer:
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_index_is_refused(data: bytes):
+def test_invalid_index_is_rejected(data: bytes):
     with pytest.raises(Invalid):
         read_index(data)
 
@@ -252,7 +256,7 @@ def test_invalid_index_entries_are_reported_and_skipped():
     assert index.problem.startswith("4 of 5 entries are invalid; skill 2: sha256: ")
 
 
-def test_the_search_finds_names_descriptions_and_categories_the_exact_name_first():
+def test_search_matches_all_fields_with_exact_names_first():
     offers = [
         offer("release-notes-writer"),
         offer("tables", categories=["release"], kind="script"),

@@ -1,4 +1,4 @@
-"""The page about registries shows an index that is read without a word, and the limits that hold."""
+"""The reference page of registries: its example is valid and its limits match the code."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from forge.skills.installation.registry_index import MAX_INDEX_BYTES, MAX_SKILLS
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "registries.md").read_text()
 
 
-def test_the_example_is_an_index_with_every_field():
+def test_example_is_a_valid_index_with_every_field():
     found = re.search(r"```json\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     assert found
     index = read_index(found[1].encode())
@@ -19,9 +19,9 @@ def test_the_example_is_an_index_with_every_field():
     assert set(Offer.model_fields) <= set(re.findall(r"`([a-z0-9]+)`", PAGE))
 
 
-def test_the_limits_are_those_that_hold():
+def test_documented_limits_match_the_code():
     text = " ".join(PAGE.split())
-    assert f"There are {MAX_SKILLS:,} entries at most, in {MAX_INDEX_BYTES >> 20} MB" in text
+    assert f"at most {MAX_SKILLS:,} entries and {MAX_INDEX_BYTES >> 20} MB" in text
     each, together = MAX_ENTRY >> 20, MAX_UNPACKED >> 20
-    assert f"{MAX_ENTRIES:,} entries at most, {each} MB each and {together} MB together" in text
+    assert f"at most {MAX_ENTRIES:,} entries of {each} MB each and {together} MB in total" in text
     assert f"archives up to {MAX_ARCHIVE_BYTES >> 20} MB" in text

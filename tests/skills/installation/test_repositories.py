@@ -1,4 +1,4 @@
-"""Skills from real repositories: read from one commit, with nothing of the repository executed."""
+"""Fetching skills from Git repositories: one commit is read, and no code of the repository runs."""
 
 import asyncio
 import os
@@ -23,11 +23,11 @@ def manifest(name: str, body: str = "Do it.") -> str:
     return f"---\nname: {name}\ndescription: Does {name}.\n---\n\n{body}\n"
 
 
-async def nowhere(host: str, port: int) -> Sequence[Address]:
+async def deny_all_hosts(host: str, port: int) -> Sequence[Address]:
     raise Denied(f"{host}:{port} is not reached from here.")
 
 
-async def here(_host: str, _port: int) -> Sequence[Address]:
+async def resolve_to_localhost(_host: str, _port: int) -> Sequence[Address]:
     return [ip_address("127.0.0.1")]
 
 
@@ -35,9 +35,9 @@ async def here(_host: str, _port: int) -> Sequence[Address]:
 def origin(tmp_path: Path) -> Repository:
     path = tmp_path / "allowed" / "origin"
     path.mkdir(parents=True)
-    made = Repository(path)
-    made.git("init", "--quiet", "--initial-branch=main")
-    made.commit(
+    repository = Repository(path)
+    repository.git("init", "--quiet", "--initial-branch=main")
+    repository.commit(
         {
             "README.md": "Skills",
             "skills/notes/SKILL.md": manifest("notes"),
@@ -45,13 +45,15 @@ def origin(tmp_path: Path) -> Repository:
             "skills/tables/SKILL.md": manifest("tables"),
         }
     )
-    return made
+    return repository
 
 
 @pytest.fixture
 def repositories(tmp_path: Path) -> Repositories:
     return Repositories(
-        tmp_path / "data" / "staging", nowhere, AllowedFolders([tmp_path / "allowed"], tmp_path / "data")
+        tmp_path / "data" / "staging",
+        deny_all_hosts,
+        AllowedFolders([tmp_path / "allowed"], tmp_path / "data"),
     )
 
 
@@ -96,9 +98,7 @@ async def test_branches_tags_commits_and_paths_are_found(repositories: Repositor
         await repositories.fetch(source(origin, path="docs"))
 
 
-async def test_links_and_submodules_are_refused_in_their_skill_alone(
-    repositories: Repositories, origin: Repository
-):
+async def test_links_and_submodules_are_rejected_per_skill(repositories: Repositories, origin: Repository):
     (origin.path / "skills" / "notes" / "passwd").symlink_to("/etc/passwd")
     commit = origin.git("rev-parse", "HEAD")
     origin.git("update-index", "--add", "--cacheinfo", f"160000,{commit},skills/tables/inner")
@@ -112,10 +112,10 @@ async def test_links_and_submodules_are_refused_in_their_skill_alone(
     assert "submodule" in tables.mistake.message
 
 
-async def test_nothing_that_a_repository_configures_is_executed(
+async def test_repository_configuration_is_not_executed(
     repositories: Repositories, origin: Repository, tmp_path: Path
 ):
-    """Filters, hooks and helpers that would leave a mark, in the repository and in what it holds."""
+    """Set up filters, hooks and helpers that would create a marker file."""
     mark = tmp_path / "mark"
     touch = f"touch {mark}"
     origin.git("config", "uploadpack.packObjectsHook", f"{touch}; true")
@@ -142,7 +142,7 @@ async def test_nothing_that_a_repository_configures_is_executed(
     assert not mark.exists()
 
 
-async def test_what_git_lfs_keeps_elsewhere_is_told(repositories: Repositories, origin: Repository):
+async def test_git_lfs_pointer_gets_a_warning(repositories: Repositories, origin: Repository):
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"
     origin.commit({"skills/notes/large.bin": pointer})
     found = (await repositories.fetch(source(origin))).skills[0]
@@ -151,7 +151,7 @@ async def test_what_git_lfs_keeps_elsewhere_is_told(repositories: Repositories, 
     ]
 
 
-async def test_a_folder_outside_of_the_roots_is_never_fetched(
+async def test_folder_outside_the_roots_is_not_fetched(
     repositories: Repositories, origin: Repository, tmp_path: Path
 ):
     outside = tmp_path / "outside"
@@ -170,9 +170,7 @@ async def test_a_folder_outside_of_the_roots_is_never_fetched(
         await repositories.fetch(GitSource(url=f"file://{tmp_path}/allowed"))
 
 
-async def test_a_bare_repository_is_fetched_too(
-    repositories: Repositories, origin: Repository, tmp_path: Path
-):
+async def test_bare_repository_is_fetched(repositories: Repositories, origin: Repository, tmp_path: Path):
     bare = tmp_path / "allowed" / "bare.git"
     origin.git("clone", "--quiet", "--bare", str(origin.path), str(bare))
     assert len((await repositories.fetch(GitSource(url=f"file://{bare}"))).skills) == 2
@@ -184,28 +182,28 @@ async def test_a_bare_repository_is_fetched_too(
 @pytest.mark.parametrize(
     "url", ["https://internal.example/a", "git@internal.example:a", "ssh://internal.example:23/a"]
 )
-async def test_a_host_that_may_not_be_reached_is_never_asked(repositories: Repositories, url: str):
+async def test_forbidden_host_is_not_contacted(repositories: Repositories, url: str):
     with pytest.raises(Denied, match=r"internal\.example:(443|22|23) is not reached"):
         await repositories.fetch(GitSource(url=url))
 
 
 async def test_git_connects_to_the_address_that_was_checked(tmp_path: Path):
-    """Whatever the name leads to by then: here it leads nowhere at all."""
-    asked = asyncio.Event()
+    """Git must not resolve the name again: this one does not exist."""
+    connected = asyncio.Event()
 
     async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.set()
+        connected.set()
         writer.close()
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    pinned = Repositories(tmp_path / "staging", here, AllowedFolders([], tmp_path))
+    pinned = Repositories(tmp_path / "staging", resolve_to_localhost, AllowedFolders([], tmp_path))
     async with server:
         for url in (f"https://no-such-host.invalid:{port}/a", f"ssh://git@no-such-host.invalid:{port}/a"):
-            asked.clear()
+            connected.clear()
             with pytest.raises(Unavailable):
                 await pinned.fetch(GitSource(url=url))
-            assert asked.is_set()
+            assert connected.is_set()
 
 
 async def test_https_fetch_needs_a_git_that_can_pin_addresses(
@@ -216,7 +214,7 @@ async def test_https_fetch_needs_a_git_that_can_pin_addresses(
     git.write_text("#!/bin/sh\necho git version 2.36.6\n")
     git.chmod(0o755)
     monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
-    repositories = Repositories(tmp_path / "staging", here, AllowedFolders([], tmp_path))
+    repositories = Repositories(tmp_path / "staging", resolve_to_localhost, AllowedFolders([], tmp_path))
     with pytest.raises(GitTooOld) as refused:
         await repositories.fetch(GitSource(url="https://no-such-host.invalid/a"))
     assert "git 2.37 or newer" in str(refused.value.hint)
@@ -224,7 +222,7 @@ async def test_https_fetch_needs_a_git_that_can_pin_addresses(
 
 async def test_slow_download_is_reported_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "FETCH_S", 0.5)
-    repositories = Repositories(tmp_path / "staging", here, AllowedFolders([], tmp_path))
+    repositories = Repositories(tmp_path / "staging", resolve_to_localhost, AllowedFolders([], tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         with pytest.raises(Unavailable, match="git fetch took more than") as late:
@@ -232,7 +230,7 @@ async def test_slow_download_is_reported_as_such(tmp_path: Path, monkeypatch: py
     assert "zip" in str(late.value.hint)
 
 
-async def test_too_large_folder_is_refused(
+async def test_too_large_repository_is_rejected(
     repositories: Repositories, origin: Repository, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(module, "MAX_READ", 10)

@@ -1,4 +1,4 @@
-"""Addresses of repositories: what is taken, and what could be an option, a command or a secret and is not."""
+"""Addresses of repositories: supported forms, and rejection of options, commands and credentials."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from forge.skills.models import GitSource
         ("file:///srv/skills", "file:///srv/skills"),
     ],
 )
-def test_addresses_that_are_taken(text: str, address: str):
+def test_supported_address_is_normalized(text: str, address: str):
     assert parse_address(text).address == address
 
 
@@ -54,7 +54,7 @@ def test_addresses_that_are_taken(text: str, address: str):
         "https:\\\\example.com\\a",
     ],
 )
-def test_addresses_that_are_refused(text: str):
+def test_unsafe_address_is_rejected(text: str):
     with pytest.raises(Invalid):
         parse_address(text)
 
@@ -70,17 +70,17 @@ def test_addresses_that_are_refused(text: str):
         ("https://example.com/a/b/-/tree/v1/", GitSource(url="https://example.com/a/b", ref="v1")),
     ],
 )
-def test_the_page_of_a_folder_means_the_folder(url: str, expected: GitSource):
+def test_web_url_of_a_folder_is_normalized(url: str, expected: GitSource):
     assert normalize_source(GitSource(url=url)) == expected
 
 
 @pytest.mark.parametrize("path", ["../x", "a/../../b", "a\\b", "a\x01b"])
-def test_a_path_that_leads_out_is_refused(path: str):
+def test_path_outside_the_repository_is_rejected(path: str):
     with pytest.raises(Invalid):
         normalize_source(GitSource(url="https://example.com/a", path=path))
 
 
-def test_a_reference_cannot_be_an_option_or_a_refspec():
+def test_reference_cannot_be_an_option_or_a_refspec():
     assert checked_ref(None) == "HEAD"
     assert checked_ref("feature/x-1.2") == "feature/x-1.2"
     for ref in ("-x", "--upload-pack=x", "a:b", "+a", "a..b", "a b", "a*", "", "a\n", "^a", "a~1", "a.lock"):

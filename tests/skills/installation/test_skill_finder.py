@@ -1,4 +1,4 @@
-"""Finding skills: a collection of odd ones, each found once, whole, and with what is wrong with it."""
+"""Finding skills in a tree of files: each once, complete, and with its problems."""
 
 import pytest
 
@@ -10,19 +10,19 @@ def manifest(name: str, more: str = "") -> bytes:
     return f"---\nname: {name}\ndescription: Does {name}.\n{more}---\n\nDo it well.\n".encode()
 
 
-def told(found: FoundSkill) -> list[str]:
+def messages(found: FoundSkill) -> list[str]:
     return [problem.message for problem in found.problems]
 
 
 def reason(found: FoundSkill) -> str | None:
-    """What keeps it out, as whoever installs it would read it."""
+    """Return the message of the problem that prevents the installation."""
     if found.mistake:
         return found.mistake.message
     report = validate(found.name, found.files)
     return next((problem.message for problem in report.problems if not problem.is_warning), None)
 
 
-def test_every_folder_with_a_manifest_is_a_skill_with_all_that_lies_below_it():
+def test_folder_with_a_manifest_is_a_skill_with_all_files_below():
     files = {
         "README.md": b"Skills.",
         "skills/notes/SKILL.md": manifest("notes"),
@@ -47,14 +47,14 @@ def test_every_folder_with_a_manifest_is_a_skill_with_all_that_lies_below_it():
 
 
 @pytest.mark.parametrize("prefix", ["", "notes-main/"])
-def test_one_that_is_the_whole_tree_is_named_by_itself(prefix: str):
+def test_skill_at_the_root_is_named_by_its_manifest(prefix: str):
     found = find_skills({f"{prefix}SKILL.md": manifest("notes"), f"{prefix}a.md": b"a"})
     assert [(one.name, one.path, sorted(one.files)) for one in found] == [
         ("notes", prefix.strip("/"), ["SKILL.md", "a.md"])
     ]
 
 
-def test_a_part_of_a_tree_can_be_looked_at_alone():
+def test_search_can_be_limited_to_a_folder():
     files = {
         "SKILL.md": manifest("all"),
         "skills/a/SKILL.md": manifest("a"),
@@ -66,20 +66,20 @@ def test_a_part_of_a_tree_can_be_looked_at_alone():
     assert find_skills(files, below="nowhere") == []
 
 
-def test_the_other_spelling_gets_the_proper_name():
+def test_lowercase_skill_md_is_renamed():
     (found,) = find_skills({"x/notes/skill.md": manifest("notes"), "y": b""})
     assert found.files == {"SKILL.md": manifest("notes")}
 
 
-def test_what_could_not_be_had_is_the_mistake_of_its_skill_alone():
+def test_refused_file_is_a_problem_only_of_its_skill():
     files = {"a/SKILL.md": manifest("a"), "b/SKILL.md": manifest("b")}
     a, b = find_skills(files, refused={"a/secret": "it is a link.", "c/other": "it is a link."})
-    assert told(a) == ["secret: it is a link."]
+    assert messages(a) == ["secret: it is a link."]
     assert a.mistake
     assert b.problems == []
 
 
-def test_what_was_cached_is_left_out_with_a_word():
+def test_cache_files_are_skipped_with_a_warning():
     files = {
         "a/SKILL.md": manifest("a"),
         "a/__pycache__/x.pyc": b"x",
@@ -87,17 +87,17 @@ def test_what_was_cached_is_left_out_with_a_word():
     }
     (found,) = find_skills(files)
     assert found.files == {"SKILL.md": manifest("a")}
-    assert told(found) == ["__pycache__/x.pyc and 1 more is not part of a skill and is left out."]
+    assert messages(found) == ["__pycache__/x.pyc and 1 more is not part of a skill and is left out."]
     assert found.mistake is None
 
 
-def test_one_in_a_folder_of_another_name_gets_its_own():
+def test_folder_is_renamed_to_the_name_in_the_manifest():
     (found,) = find_skills({"x/Old_Name/SKILL.md": manifest("notes"), "y": b""})
     assert (found.name, found.path, reason(found)) == ("notes", "x/Old_Name", None)
-    assert told(found) == ["Its folder Old_Name is renamed to notes, the name in its manifest."]
+    assert messages(found) == ["Its folder Old_Name is renamed to notes, the name in its manifest."]
 
 
-ODD: dict[str, tuple[dict[str, bytes], str | None]] = {
+UNUSUAL: dict[str, tuple[dict[str, bytes], str | None]] = {
     "plain": ({"SKILL.md": manifest("plain")}, None),
     "windows": ({"SKILL.md": manifest("windows").replace(b"\n", b"\r\n")}, None),
     "marked": ({"SKILL.md": b"\xef\xbb\xbf" + manifest("marked")}, None),
@@ -127,16 +127,18 @@ ODD: dict[str, tuple[dict[str, bytes], str | None]] = {
 }
 
 
-def test_each_of_an_odd_collection_is_taken_or_refused_with_the_reason():
-    tree = {f"skills/{name}/{path}": data for name, (files, _) in ODD.items() for path, data in files.items()}
+def test_unusual_skills_are_accepted_or_rejected_with_the_reason():
+    tree = {
+        f"skills/{name}/{path}": data for name, (files, _) in UNUSUAL.items() for path, data in files.items()
+    }
     found = {one.name: reason(one) for one in find_skills(tree)}
-    assert found.keys() == ODD.keys()
-    for name, (_, expected) in ODD.items():
+    assert found.keys() == UNUSUAL.keys()
+    for name, (_, expected) in UNUSUAL.items():
         assert (found[name] is None) == (expected is None), (name, found[name])
         assert found[name] is None or (expected or "") in str(found[name]), (name, found[name])
 
 
-def test_two_thousand_are_found():
+def test_two_thousand_skills_are_found():
     tree = {
         f"s/skill-{n}/{path}": manifest(f"skill-{n}")
         for n in range(2000)

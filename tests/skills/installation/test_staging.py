@@ -1,4 +1,4 @@
-"""What was fetched waits on disk, for its owner alone, and for an hour."""
+"""Stages of fetched skills are kept on disk for their owner for an hour."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -32,16 +32,16 @@ def stages(tmp_path: Path) -> Stages:
     return Stages(tmp_path / "staging")
 
 
-async def test_what_was_kept_is_there_after_a_restart_and_for_its_owner_alone(stages: Stages, tmp_path: Path):
-    kept = await stages.keep("ada", SKILLS)
-    assert await Stages(tmp_path / "staging").open("ada", kept.id) == kept
-    assert kept.skills == SKILLS
+async def test_stage_survives_a_restart_and_is_private(stages: Stages, tmp_path: Path):
+    stage = await stages.keep("ada", SKILLS)
+    assert await Stages(tmp_path / "staging").open("ada", stage.id) == stage
+    assert stage.skills == SKILLS
     for use in (stages.open, stages.drop):
         with pytest.raises(NotFound):
-            await use("bob", kept.id)
-    await stages.drop("ada", kept.id)
+            await use("bob", stage.id)
+    await stages.drop("ada", stage.id)
     with pytest.raises(NotFound):
-        await stages.open("ada", kept.id)
+        await stages.open("ada", stage.id)
 
 
 @pytest.mark.parametrize("stage_id", ["..", "../x", "", "a/b", "x" * 32, "." * 20])
@@ -50,23 +50,23 @@ async def test_invalid_stage_id_is_not_found(stages: Stages, stage_id: str):
         await stages.open("ada", stage_id)
 
 
-async def test_after_an_hour_it_is_gone_and_then_swept(
+async def test_stage_expires_after_an_hour_and_is_deleted(
     stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    kept = await stages.keep("ada", SKILLS)
+    stage = await stages.keep("ada", SKILLS)
     monkeypatch.setattr(module, "now", lambda: now() + timedelta(hours=1, seconds=1))
     with pytest.raises(Gone):
-        await stages.open("ada", kept.id)
+        await stages.open("ada", stage.id)
     (tmp_path / "staging" / ".new-left").mkdir()
     again = await stages.keep("ada", SKILLS)
     assert [path.name for path in (tmp_path / "staging").iterdir()] == [again.id]
 
 
 async def test_oldest_stage_is_removed_at_the_limit(stages: Stages):
-    kept = [await stages.keep("ada", SKILLS[1:]) for _ in range(MAX_STAGES)]
+    stage = [await stages.keep("ada", SKILLS[1:]) for _ in range(MAX_STAGES)]
     other = await stages.keep("bob", SKILLS[1:])
     await stages.keep("ada", SKILLS[1:])
     with pytest.raises(NotFound):
-        await stages.open("ada", kept[0].id)
-    assert await stages.open("ada", kept[1].id) == kept[1]
+        await stages.open("ada", stage[0].id)
+    assert await stages.open("ada", stage[1].id) == stage[1]
     assert await stages.open("bob", other.id) == other

@@ -1,4 +1,4 @@
-"""Runs skills that are not saved, in the real runtimes: what `SkillTests` needs, without a server around it."""
+"""Run unsaved skills in the real runtimes, as `SkillTests` needs them, without a server."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from forge.skills.wasm.worker_pool import WorkerPool
 
 
 @dataclass(frozen=True)
-class Trying:
-    """Nothing is granted; what a script logs is kept."""
+class UnsavedSkillRunner:
+    """Runs skills without grants and collects their log."""
 
     pool: WorkerPool
     folder: Path
@@ -33,19 +33,19 @@ class Trying:
 
         async def host(op: str, args: dict[str, Any]) -> JsonValue:
             if op != "log":
-                raise HostRefusal(f"Nobody granted {op}.")
+                raise HostRefusal(f"{op} is not granted.")
             logs.append(LogLine(level=str(args["level"]), message=str(args["message"])))
             return None
 
         limits = LIMITS[Tier.UNTRUSTED]
-        ended = await self.pool.run(program_of(files, name), text, limits, host, invocation="one")
-        return SkillResult(ended, logs=logs)
+        outcome = await self.pool.run(program_of(files, name), text, limits, host, invocation="one")
+        return SkillResult(outcome, logs=logs)
 
     async def _program(self, name: str, files: Mapping[str, bytes], text: str) -> SkillResult:
         async def secret(name: str) -> SecretStr:
             raise AssertionError(f"asked for {name}")
 
-        ended, level = await ProgramRunner(self.sandboxes, self.folder).run(
+        outcome, level = await ProgramRunner(self.sandboxes, self.folder).run(
             files,
             entry_file(SkillKind.LOCAL, files, name),
             text,
@@ -55,4 +55,4 @@ class Trying:
             secret=secret,
             name=name,
         )
-        return SkillResult(ended, sandbox=level)
+        return SkillResult(outcome, sandbox=level)

@@ -1,4 +1,4 @@
-"""What came out of a skill against what was expected."""
+"""Comparison of the output of a skill with the expected output."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ from forge.skills.invocations.skill_tests import difference
         ({"a": None}, {"a": None}),
     ],
 )
-def test_more_than_expected_is_fine(expected: Any, found: Any):
+def test_extra_values_are_accepted(expected: Any, found: Any):
     assert difference(expected, found) is None
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "told"),
+    ("expected", "found", "message"),
     [
         ({"a": 1}, {}, "`a` is missing; expected 1."),
         ({"a": 1}, {"a": True}, "`a` is true; expected 1."),
@@ -36,5 +36,5 @@ def test_more_than_expected_is_fine(expected: Any, found: Any):
         ({"a": 1}, [1], 'The result is [1]; expected {"a": 1}.'),
     ],
 )
-def test_first_difference_is_described(expected: Any, found: Any, told: str):
-    assert difference(expected, found) == told
+def test_first_difference_is_described(expected: Any, found: Any, message: str):
+    assert difference(expected, found) == message

@@ -1,4 +1,4 @@
-"""Skills that are programs, in the real sandbox."""
+"""Program skills in the real sandbox."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ def sandboxes() -> Sandboxes:
     return Sandboxes()
 
 
-class Workshop:
+class ProgramEnvironment:
     def __init__(self, folder: Path, sandboxes: Sandboxes) -> None:
         (folder / "data").mkdir()
         self.folder = folder
@@ -47,7 +47,7 @@ class Workshop:
         files: Mapping[str, bytes] | None = None,
         account_id: str = "account-1",
     ) -> RunOutcome:
-        ended, level = await self.programs.run(
+        outcome, level = await self.programs.run(
             {"SKILL.md": b"---", **(files or {}), entry: source.encode()},
             entry,
             json.dumps({"text": "two wörds"}),
@@ -59,42 +59,44 @@ class Workshop:
             account_id=account_id,
         )
         assert level in ("isolated", "partial", "")
-        return ended
+        return outcome
 
-    async def gives(self, source: str, allowed: Mapping[Capability, Scope] | None = None, **more: Any) -> Any:
-        ended = await self.run(PRELUDE + source, allowed, **more)
-        assert ended.end is RunEnd.DONE, ended
-        return ended.output
+    async def output(
+        self, source: str, allowed: Mapping[Capability, Scope] | None = None, **more: Any
+    ) -> Any:
+        outcome = await self.run(PRELUDE + source, allowed, **more)
+        assert outcome.end is RunEnd.DONE, outcome
+        return outcome.output
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, sandboxes: Sandboxes) -> Workshop:
-    return Workshop(tmp_path, sandboxes)
+def env(tmp_path: Path, sandboxes: Sandboxes) -> ProgramEnvironment:
+    return ProgramEnvironment(tmp_path, sandboxes)
 
 
-async def test_json_goes_in_and_json_comes_out(workshop: Workshop):
+async def test_program_reads_and_writes_json(env: ProgramEnvironment):
     helper = {"scripts/helper.py": b"def count(text): return len(text.split())\n", "data/a.txt": b"A"}
     source = (
         "from helper import count\njson.dump([count(given['text']), open('data/a.txt').read()], sys.stdout)"
     )
-    ended = await workshop.run(PRELUDE + source, files=helper)
-    assert (ended.end, ended.output, ended.error) == (RunEnd.DONE, [2, "A"], "")
-    assert ended.duration_ms > 0
+    outcome = await env.run(PRELUDE + source, files=helper)
+    assert (outcome.end, outcome.output, outcome.error) == (RunEnd.DONE, [2, "A"], "")
+    assert outcome.duration_ms > 0
 
 
-async def test_shells_and_javascript_run_too(workshop: Workshop):
-    ended = await workshop.run('printf "[%s]" "$(cat)"', entry="scripts/run.sh")
-    assert ended.output == [{"text": "two wörds"}]
+async def test_shell_and_javascript_programs_run(env: ProgramEnvironment):
+    outcome = await env.run('printf "[%s]" "$(cat)"', entry="scripts/run.sh")
+    assert outcome.output == [{"text": "two wörds"}]
     if shutil.which("node"):
         source = (
             "const given = JSON.parse(require('fs').readFileSync(0)); console.log(JSON.stringify(given.text))"
         )
-        ended = await workshop.run(source, entry="scripts/run.js")
-        assert (ended.end, ended.output) == (RunEnd.DONE, "two wörds"), ended
+        outcome = await env.run(source, entry="scripts/run.js")
+        assert (outcome.end, outcome.output) == (RunEnd.DONE, "two wörds"), outcome
 
 
 @pytest.mark.parametrize(
-    ("source", "end", "told"),
+    ("source", "end", "message"),
     [
         ("raise KeyError('town')", RunEnd.RAISED, "KeyError: 'town'"),
         ("import sys; sys.exit(3)", RunEnd.RAISED, "It exited with code 3 without a message."),
@@ -111,26 +113,26 @@ async def test_shells_and_javascript_run_too(workshop: Workshop):
         ("open('big', 'wb').write(b'x' * (20 << 20))", RunEnd.RAISED, ""),
     ],
 )
-async def test_what_goes_wrong_is_an_end(workshop: Workshop, source: str, end: RunEnd, told: str):
-    ended = await workshop.run(source)
-    assert ended.end is end, ended
-    assert ended.error.startswith(told)
-    assert ended.error
+async def test_failures_have_distinct_ends(env: ProgramEnvironment, source: str, end: RunEnd, message: str):
+    outcome = await env.run(source)
+    assert outcome.end is end, outcome
+    assert outcome.error.startswith(message)
+    assert outcome.error
 
 
-async def test_what_does_not_end_is_ended(workshop: Workshop):
+async def test_endless_program_is_stopped(env: ProgramEnvironment):
     short = RunLimits(64 * MB, 0, 1.0)
     for source in ("import time\ntime.sleep(60)", "while True: pass"):
-        ended = await workshop.run(source, limits=short)
-        assert (ended.end, ended.error) == (RunEnd.TIME, "It did not end in time.")
+        outcome = await env.run(source, limits=short)
+        assert (outcome.end, outcome.error) == (RunEnd.TIME, "It did not end in time.")
 
 
-async def test_children_that_fork_without_end_are_ended(workshop: Workshop):
-    ended = await workshop.run("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass")
-    assert ended.end in (RunEnd.RAISED, RunEnd.TIME, RunEnd.MEMORY)
+async def test_fork_bomb_is_stopped(env: ProgramEnvironment):
+    outcome = await env.run("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass")
+    assert outcome.end in (RunEnd.RAISED, RunEnd.TIME, RunEnd.MEMORY)
 
 
-async def test_its_own_files_stay_as_they_are(workshop: Workshop):
+async def test_files_of_the_skill_are_read_only(env: ProgramEnvironment):
     source = """
 failed = []
 for path in ("SKILL.md", "scripts/run.py", "data/a.txt"):
@@ -146,51 +148,51 @@ for path in ("SKILL.md", "scripts/run.py", "data/a.txt"):
         pass
 pathlib.Path("scratch.txt").write_text("fine")
 json.dump(failed, sys.stdout)"""
-    assert await workshop.gives(source, files={"data/a.txt": b"A"}) == []
+    assert await env.output(source, files={"data/a.txt": b"A"}) == []
 
 
-async def test_without_grants_there_is_nothing_to_reach(workshop: Workshop):
-    (workshop.folder / "open").mkdir()
-    (workshop.folder / "open/a.txt").write_text("A")
+async def test_program_without_grants_has_no_access(env: ProgramEnvironment):
+    (env.folder / "open").mkdir()
+    (env.folder / "open/a.txt").write_text("A")
     source = f"""
 import socket
 found = [name for name in ("SKILL_FILES", "WEATHER_KEY", "TOWN", "FORGE_VAULT_KEY") if name in os.environ]
-found += [path for path in ("{workshop.folder}/open/a.txt", "{workshop.folder}/data") if os.path.exists(path)]
+found += [path for path in ("{env.folder}/open/a.txt", "{env.folder}/data") if os.path.exists(path)]
 try:
     socket.create_connection(("1.1.1.1", 80), 2)
     found.append("network")
 except OSError:
     pass
 json.dump(found, sys.stdout)"""
-    assert await workshop.gives(source) == []
-    assert await workshop.gives(source, {Capability.HTTP_GET: Scope(hosts=["*"])}) == []
+    assert await env.output(source) == []
+    assert await env.output(source, {Capability.HTTP_GET: Scope(hosts=["*"])}) == []
 
 
-async def test_variables_and_secrets_that_were_granted_are_in_its_environment(workshop: Workshop):
+async def test_granted_variables_and_secrets_are_in_the_environment(env: ProgramEnvironment):
     allowed = {
         Capability.READ_ENV: Scope(names=["TOWN", "NOT_SET", "PATH"]),
         Capability.GET_SECRET: Scope(names=["WEATHER_KEY"]),
     }
     names = "('TOWN', 'WEATHER_KEY', 'NOT_SET', 'FORGE_VAULT_KEY')"
     source = f"json.dump([[os.environ.get(name) for name in {names}], os.environ['PATH']], sys.stdout)"
-    given, path = await workshop.gives(source, allowed)
+    given, path = await env.output(source, allowed)
     assert given == ["Oslo", KEY, None, None]
     assert "/evil" not in path
 
 
-async def test_secret_is_masked_in_errors(workshop: Workshop):
+async def test_secret_is_masked_in_errors(env: ProgramEnvironment):
     allowed = {Capability.GET_SECRET: Scope(names=["WEATHER_KEY"])}
     for source in (
         "sys.exit('no: ' + os.environ['WEATHER_KEY'])",
         "print('no: ' + os.environ['WEATHER_KEY'])",
     ):
-        ended = await workshop.run(f"import os, sys\n{source}", allowed)
-        assert "no: •••" in ended.error
-        assert "s3cret" not in ended.error
+        outcome = await env.run(f"import os, sys\n{source}", allowed)
+        assert "no: •••" in outcome.error
+        assert "s3cret" not in outcome.error
 
 
 @pytest.mark.parametrize(
-    ("capability", "scope", "told"),
+    ("capability", "scope", "message"),
     [
         (Capability.GET_SECRET, Scope(names=["GONE"]), "The secret GONE is not set."),
         (
@@ -203,16 +205,16 @@ async def test_secret_is_masked_in_errors(workshop: Workshop):
         (Capability.WRITE_FILE, Scope(roots=["/usr"]), "/usr is a system directory"),
     ],
 )
-async def test_what_cannot_be_given_keeps_it_from_starting(
-    workshop: Workshop, capability: Capability, scope: Scope, told: str
+async def test_unusable_grant_prevents_the_start(
+    env: ProgramEnvironment, capability: Capability, scope: Scope, message: str
 ):
-    ended = await workshop.run("open('/was-here', 'w')", {capability: scope})
-    assert ended.end is RunEnd.RAISED
-    assert ended.error.startswith(told)
+    outcome = await env.run("open('/was-here', 'w')", {capability: scope})
+    assert outcome.end is RunEnd.RAISED
+    assert outcome.error.startswith(message)
 
 
-async def test_folders_that_were_granted_are_there(workshop: Workshop):
-    folder = workshop.folder
+async def test_granted_folders_are_accessible(env: ProgramEnvironment):
+    folder = env.folder
     for name in ("read", "write"):
         (folder / name).mkdir()
         (folder / name / "a.txt").write_text(name)
@@ -221,37 +223,37 @@ async def test_folders_that_were_granted_are_there(workshop: Workshop):
         Capability.WRITE_FILE: Scope(roots=[f"{folder}/write"]),
     }
     source = f"""
-told = [pathlib.Path("{folder}", name, "a.txt").read_text() for name in ("read", "write")]
+texts = [pathlib.Path("{folder}", name, "a.txt").read_text() for name in ("read", "write")]
 for name in ("read", "write"):
     try:
         pathlib.Path("{folder}", name, "b.txt").write_text("b")
-        told.append(name)
+        texts.append(name)
     except OSError:
         pass
 pathlib.Path(os.environ["SKILL_FILES"], "kept.txt").write_text("kept")
-json.dump(told, sys.stdout)"""
-    assert await workshop.gives(source, allowed) == ["read", "write", "write"]
+json.dump(texts, sys.stdout)"""
+    assert await env.output(source, allowed) == ["read", "write", "write"]
     assert (folder / "write/b.txt").read_text() == "b"
     assert (folder / OWN / "kept.txt").read_text() == "kept"
 
 
-async def test_its_own_folder_is_for_reading_when_that_alone_was_granted(workshop: Workshop):
-    own = workshop.folder / OWN
+async def test_skill_folder_is_read_only_with_a_read_grant(env: ProgramEnvironment):
+    own = env.folder / OWN
     own.mkdir(parents=True)
     (own / "a.txt").write_text("A")
     source = """
-told = pathlib.Path(os.environ["SKILL_FILES"], "a.txt").read_text()
+text = pathlib.Path(os.environ["SKILL_FILES"], "a.txt").read_text()
 try:
     pathlib.Path(os.environ["SKILL_FILES"], "b.txt").write_text("b")
-    told = "written"
+    text = "written"
 except OSError:
     pass
-json.dump(told, sys.stdout)"""
-    assert await workshop.gives(source, {Capability.READ_FILE: Scope()}) == "A"
-    assert await workshop.gives("json.dump('SKILL_FILES' in os.environ, sys.stdout)", account_id="") is False
+json.dump(text, sys.stdout)"""
+    assert await env.output(source, {Capability.READ_FILE: Scope()}) == "A"
+    assert await env.output("json.dump('SKILL_FILES' in os.environ, sys.stdout)", account_id="") is False
 
 
-async def test_its_own_folder_gets_full(workshop: Workshop):
+async def test_size_of_the_skill_folder_is_limited(env: ProgramEnvironment):
     source = """
 folder = pathlib.Path(os.environ["SKILL_FILES"], "deep", *["d"] * 200)
 os.makedirs(folder)
@@ -260,31 +262,31 @@ for name in ("a", "b"):
 folder.chmod(0)
 json.dump(1, sys.stdout)"""
     for _ in range(2):
-        ended = await workshop.run(PRELUDE + source, {Capability.WRITE_FILE: Scope()})
-        assert (ended.end, ended.output) == (RunEnd.RAISED, None)
-        assert ended.error.startswith("The folder of the skill weather is full")
+        outcome = await env.run(PRELUDE + source, {Capability.WRITE_FILE: Scope()})
+        assert (outcome.end, outcome.output) == (RunEnd.RAISED, None)
+        assert outcome.error.startswith("The folder of the skill weather is full")
 
 
-async def test_what_cannot_be_run_is_told(workshop: Workshop):
-    ended = await workshop.run("", entry="scripts/run.rb")
-    assert (ended.end, ended.error) == (RunEnd.UNUSABLE, "There is no program scripts/run.rb.")
+async def test_unknown_entry_file_is_reported(env: ProgramEnvironment):
+    outcome = await env.run("", entry="scripts/run.rb")
+    assert (outcome.end, outcome.error) == (RunEnd.UNUSABLE, "There is no program scripts/run.rb.")
 
 
-async def test_nothing_is_left_behind_and_few_run_at_once(
-    workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_temporary_folders_are_removed(
+    env: ProgramEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     source = PRELUDE + "os.makedirs('a/b')\nos.chmod('a', 0)\njson.dump(1, sys.stdout)"
-    ended = await asyncio.gather(*(workshop.run(source) for _ in range(4)))
-    assert [one.output for one in ended] == [1] * 4
-    left = [one.name for one in (tmp_path / "tmp").iterdir() if one.name.startswith("forge-program-")]
-    assert left == []
+    outcomes = await asyncio.gather(*(env.run(source) for _ in range(4)))
+    assert [one.output for one in outcomes] == [1] * 4
+    remaining = [one.name for one in (tmp_path / "tmp").iterdir() if one.name.startswith("forge-program-")]
+    assert remaining == []
 
 
-async def test_nothing_is_run_where_it_cannot_be_locked_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_program_is_not_run_without_isolation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     plain = Candidate("plain", lambda level: Plain(level, Registries()))
     monkeypatch.setattr("forge.sandbox.sandboxes.candidates", lambda _: iter([plain]))
-    workshop = Workshop(tmp_path, Sandboxes(Level.ISOLATED))
+    env = ProgramEnvironment(tmp_path, Sandboxes(Level.ISOLATED))
     with pytest.raises(SandboxTooWeak):
-        await workshop.run("print(1)")
+        await env.run("print(1)")

@@ -1,10 +1,10 @@
-"""Skills tried by their own tests, in the real runtimes."""
+"""Tests of skills, run in the real runtimes."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.skills.invocations.program_runs import Trying
+from tests.skills.invocations.program_runs import UnsavedSkillRunner
 
 from forge.sandbox import sandboxes
 from forge.sandbox.backends.launched_process import Plain
@@ -19,15 +19,15 @@ from forge.skills.wasm.worker_pool import WorkerPool
 
 
 @pytest.fixture(scope="module")
-async def trying(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Trying]:
+async def runner(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[UnsavedSkillRunner]:
     folder = tmp_path_factory.mktemp("trials")
     async with WorkerPool(folder / "cache", size=2) as pool:
-        yield Trying(pool, folder / "files", Sandboxes())
+        yield UnsavedSkillRunner(pool, folder / "files", Sandboxes())
 
 
 @pytest.fixture(scope="module")
-def trial(trying: Trying) -> SkillTrial:
-    return SkillTrial(SkillTests(trying))
+def trial(runner: UnsavedSkillRunner) -> SkillTrial:
+    return SkillTrial(SkillTests(runner))
 
 
 def skill_of(source: str, kind: SkillKind = SkillKind.SCRIPT, entry: str = "") -> SkillFiles:
@@ -56,16 +56,14 @@ async def test_broken_manifest_is_reported_with_its_line(trial: SkillTrial):
 
 @pytest.mark.parametrize("language", [Language.JS, Language.PY])
 @pytest.mark.parametrize("kind", [SkillKind.SCRIPT, SkillKind.LOCAL])
-async def test_the_frame_of_a_program_passes_its_own_tests(
-    trial: SkillTrial, kind: SkillKind, language: Language
-):
+async def test_template_program_passes_its_tests(trial: SkillTrial, kind: SkillKind, language: Language):
     report = await trial.run(new_skill("count", kind, language, "Counts words."))
     assert (report.ran, report.passed, len(report.cases)) == (True, True, 3), report
     assert report.sandbox in (list(Level) if kind is SkillKind.LOCAL else [WEBASSEMBLY])
     assert report.output == ""
 
 
-async def test_a_program_reads_json_and_may_use_its_other_files(trial: SkillTrial):
+async def test_program_can_import_its_other_files(trial: SkillTrial):
     skill = skill_of(
         "import json, sys\nfrom helper import count\njson.dump({'words': count(json.load(sys.stdin)['text'])}, sys.stdout)",
         SkillKind.LOCAL,
@@ -76,7 +74,7 @@ async def test_a_program_reads_json_and_may_use_its_other_files(trial: SkillTria
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         ("def run(input): return {'words': 3}", "`words` is 3; expected 2."),
         ("def run(input): return [2]", 'The result is [2]; expected {"words": 2}.'),
@@ -85,16 +83,16 @@ async def test_a_program_reads_json_and_may_use_its_other_files(trial: SkillTria
         ("def run(input)", "skill.py, line 1: expected ':'."),
         ("def run(input): return {'words': 1 / 0}", "ZeroDivisionError: division by zero"),
         ("def run(input):\n    return open('/etc/hostname').read()", ""),
-        ("def run(input):\n    kv.set('a', 1)\n    return {'words': 2}", "Nobody granted kv.set."),
+        ("def run(input):\n    kv.set('a', 1)\n    return {'words': 2}", "kv.set is not granted."),
     ],
 )
-async def test_what_goes_wrong_in_a_script_is_told(trial: SkillTrial, source: str, told: str):
+async def test_script_failure_is_described(trial: SkillTrial, source: str, message: str):
     found = await detail(trial, skill_of(source))
     assert found
-    assert found.startswith(told)
+    assert found.startswith(message)
 
 
-async def test_a_script_may_be_javascript(trial: SkillTrial):
+async def test_javascript_skill_is_tested(trial: SkillTrial):
     right = "const run = ({ text }) => ({ words: text.split(' ').length });"
     assert (await trial.run(skill_of(right, entry="skill.js"))).passed
     wrong = "function run(input) {\n  throw new Error('no ' + input.text);\n}"
@@ -102,7 +100,7 @@ async def test_a_script_may_be_javascript(trial: SkillTrial):
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         ("print('hello')", ""),
         ("print('[1]')", 'The result is [1]; expected {"words": 2}.'),
@@ -112,19 +110,19 @@ async def test_a_script_may_be_javascript(trial: SkillTrial):
         ("open('/etc/forge-was-here', 'w')", ""),
     ],
 )
-async def test_what_a_program_gives_is_looked_at(trial: SkillTrial, source: str, told: str):
+async def test_program_failure_is_described(trial: SkillTrial, source: str, message: str):
     found = await detail(trial, skill_of(source, SkillKind.LOCAL))
     assert found
-    assert found.startswith(told)
+    assert found.startswith(message)
 
 
-async def test_the_end_of_what_it_wrote_helps_to_find_the_mistake(trial: SkillTrial):
+async def test_report_contains_output_and_traceback(trial: SkillTrial):
     report = await trial.run(skill_of("print('on the way')\ndef run(input):\n    raise KeyError('town')"))
     assert report.output.startswith("on the way\n")
     assert "line 3" in report.output
 
 
-async def test_a_program_without_tests_has_not_passed(trial: SkillTrial):
+async def test_skill_without_tests_does_not_pass(trial: SkillTrial):
     skill = skill_of("def run(input): return {'words': 2}")
     bare = SkillFiles(
         name="count", files={path: text for path, text in skill.files.items() if "tests" not in path}
@@ -137,14 +135,14 @@ async def test_a_program_without_tests_has_not_passed(trial: SkillTrial):
     assert cases[1].detail == "Not a valid test: input: Field required."
 
 
-async def test_of_many_tests_the_first_are_run(trial: SkillTrial):
+async def test_number_of_tests_is_limited(trial: SkillTrial):
     skill = skill_of("def run(input): return {'words': 2}")
     more = {f"tests/z{number}.json": "{}" for number in range(10, 40)}
     cases = (await trial.run(SkillFiles(name="count", files={**skill.files, **more}))).cases
     assert [case.name for case in cases] == ["counts", *sorted(more)[:19]]
 
 
-async def test_what_tests_the_description_is_not_run(trial: SkillTrial):
+async def test_trigger_tests_are_not_run(trial: SkillTrial):
     skill = skill_of("def run(input): return {'words': 2}")
     files = {**skill.files, "tests/triggers.json": '[{"say": "How long is this?"}]'}
     report = await trial.run(SkillFiles(name="count", files=files))
@@ -152,12 +150,12 @@ async def test_what_tests_the_description_is_not_run(trial: SkillTrial):
     assert report.passed
 
 
-async def test_nothing_is_run_where_it_cannot_be_locked_in(
-    monkeypatch: pytest.MonkeyPatch, trying: Trying, tmp_path: Path
+async def test_program_is_not_run_without_isolation(
+    monkeypatch: pytest.MonkeyPatch, runner: UnsavedSkillRunner, tmp_path: Path
 ):
     plain = Candidate("plain", lambda level: Plain(level, Registries()))
     monkeypatch.setattr(sandboxes, "candidates", lambda _: iter([plain]))
-    weak = Trying(trying.pool, tmp_path, Sandboxes(Level.ISOLATED))
+    weak = UnsavedSkillRunner(runner.pool, tmp_path, Sandboxes(Level.ISOLATED))
     report = await SkillTrial(SkillTests(weak)).run(skill_of("print('{}')", SkillKind.LOCAL))
     assert (report.ran, report.passed, report.cases) == (False, False, [])
     assert report.output.startswith("Not run: Commands can only be run without isolation here")

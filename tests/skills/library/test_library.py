@@ -1,4 +1,4 @@
-"""The library: a skill is there as a whole or not at all, and nothing outside of it is touched."""
+"""The skill library: writes are atomic, and nothing outside of it is touched."""
 
 import asyncio
 import errno
@@ -43,7 +43,7 @@ def notes(body: str = "Take notes.\n", **files: str) -> SkillFiles:
     return SkillFiles(name="notes", files={"SKILL.md": text, **files})
 
 
-def everything(folder: Path) -> dict[str, bytes]:
+def read_tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -51,10 +51,10 @@ def folders(library: Library) -> list[str]:
     return sorted(path.name for path in library.path("notes").parent.iterdir())
 
 
-async def test_a_skill_that_was_written_is_found_read_and_listed(library: Library, tmp_path: Path):
+async def test_written_skill_is_found_read_and_listed(library: Library, tmp_path: Path):
     skill = notes(**{"scripts/run.py": "print()\n"})
-    kept = await library.write(skill)
-    assert (kept.path, kept.is_new, kept.is_changed) == (tmp_path / "skills" / "notes", True, True)
+    result = await library.write(skill)
+    assert (result.path, result.is_new, result.is_changed) == (tmp_path / "skills" / "notes", True, True)
     found = await library.find("notes")
     assert (found.manifest.description, found.body) == ("Takes notes.", "Take notes.\n")
     assert (found.source, found.files) == (SkillSource.LIBRARY, ["scripts/run.py"])
@@ -64,7 +64,7 @@ async def test_a_skill_that_was_written_is_found_read_and_listed(library: Librar
     assert await library.exists("notes")
 
 
-async def test_writing_the_same_again_changes_nothing_and_another_is_refused(library: Library):
+async def test_identical_write_changes_nothing_and_a_different_one_conflicts(library: Library):
     await library.write(notes())
     before = library.path("notes").stat()
     again = await library.write(notes())
@@ -76,7 +76,7 @@ async def test_writing_the_same_again_changes_nothing_and_another_is_refused(lib
     assert await library.read("notes") == notes()
 
 
-async def test_replacing_takes_the_whole_and_keeps_what_is_no_text(library: Library):
+async def test_replacing_keeps_binary_files_and_modes(library: Library):
     await library.write(notes(**{"old.md": "old", "scripts/run.py": "print()\n"}))
     picture = library.path("notes") / "assets" / "logo.png"
     picture.parent.mkdir()
@@ -84,8 +84,8 @@ async def test_replacing_takes_the_whole_and_keeps_what_is_no_text(library: Libr
     picture.chmod(0o640)
     (library.path("notes") / "scripts" / "run.py").chmod(0o755)
     new = notes("Better.\n", **{"scripts/run.py": "print(1)\n"})
-    kept = await library.write(new, replace=True)
-    assert (kept.is_new, kept.is_changed) == (False, True)
+    result = await library.write(new, replace=True)
+    assert (result.is_new, result.is_changed) == (False, True)
     assert await library.read("notes") == new
     assert picture.read_bytes() == b"\x89PNG\xff"
     assert (library.path("notes") / "scripts" / "run.py").stat().st_mode & 0o777 == 0o755
@@ -116,14 +116,14 @@ async def test_invalid_name_never_becomes_a_path(library: Library, tmp_path: Pat
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "SKILL.md").write_text("---\nname: x\ndescription: secret\n---\n")
     await library.write(notes())
-    before = everything(tmp_path)
+    before = read_tree(tmp_path)
     assert not await library.exists(name)
     for use in (library.find, library.read, library.ensure_stored, library.remove):
         with pytest.raises(Invalid):
             await use(name)
     with pytest.raises(Invalid):
         await library.write(SkillFiles.model_construct(name=name, files=notes().files))
-    assert everything(tmp_path) == before
+    assert read_tree(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,12 @@ async def test_invalid_name_never_becomes_a_path(library: Library, tmp_path: Pat
         "x" * 300,
     ],
 )
-async def test_file_outside_the_skill_is_refused_and_nothing_is_left(
+async def test_file_outside_the_skill_is_rejected_and_nothing_is_left(
     library: Library, tmp_path: Path, path: str
 ):
     with pytest.raises(ForgeError):
         await library.write(notes(**{path: "x"}))
-    assert everything(tmp_path) == {}
+    assert read_tree(tmp_path) == {}
     assert await library.names() == sorted(starters())
 
 
@@ -165,16 +165,14 @@ async def test_file_outside_the_skill_is_refused_and_nothing_is_left(
         ({**notes().files, "a.md": "one\ntwo\x00"}, "a.md, line 2: The text contains a NUL character."),
     ],
 )
-async def test_what_could_not_be_read_again_is_not_written(
-    library: Library, files: dict[str, str], message: str
-):
+async def test_unreadable_skill_is_not_written(library: Library, files: dict[str, str], message: str):
     with pytest.raises(Invalid) as caught:
         await library.write(SkillFiles(name="notes", files=files))
     assert caught.value.message == message
     assert not await library.exists("notes")
 
 
-async def test_too_much_is_refused(library: Library):
+async def test_size_limits_are_enforced(library: Library):
     with pytest.raises(TooLarge):
         await library.write(notes(**{f"{n}.md": "x" for n in range(200)}))
     with pytest.raises(TooLarge):
@@ -186,7 +184,7 @@ async def test_too_much_is_refused(library: Library):
     assert not await library.exists("notes")
 
 
-async def test_what_people_put_there_is_read_safely(library: Library, tmp_path: Path):
+async def test_unusual_files_in_the_library_are_read_safely(library: Library, tmp_path: Path):
     await library.write(notes())
     folder = library.path("notes")
     (tmp_path / "secret").write_text("secret")
@@ -230,7 +228,7 @@ async def test_next_reader_cleans_up_after_a_killed_writer(library: Library):
     assert folders(library) == ["notes"]
 
 
-async def test_a_skill_with_a_closed_folder_is_replaced_and_removed():
+async def test_skill_with_a_read_only_folder_is_replaced_and_removed():
     with unprivileged_user() as home:
         library = Library(home)
         for verb in (library.write(notes("New.\n"), replace=True), library.remove("notes")):
@@ -240,7 +238,7 @@ async def test_a_skill_with_a_closed_folder_is_replaced_and_removed():
             assert folders(library) in ([], ["notes"])
 
 
-async def test_what_cannot_be_removed_keeps_nobody_from_the_library(
+async def test_leftovers_that_cannot_be_removed_do_not_block_the_library(
     library: Library, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     def refuse(*_: object, **__: object) -> None:
@@ -265,8 +263,8 @@ async def test_library_path_that_is_a_file_is_reported(library: Library, tmp_pat
 
 
 async def test_concurrent_writes_are_atomic(library: Library):
-    kept = await asyncio.gather(*(library.write(notes()) for _ in range(10)))
-    assert sum(one.is_new for one in kept) == 1
+    results = await asyncio.gather(*(library.write(notes()) for _ in range(10)))
+    assert sum(one.is_new for one in results) == 1
     versions = [notes(f"{n}\n", **{"twin.md": f"{n}\n"}) for n in range(10)]
 
     async def look() -> None:
@@ -306,7 +304,7 @@ def write_and_die(data_dir: Path, *, after_s: float) -> None:
     writer.communicate()
 
 
-async def test_killed_at_any_moment_the_old_or_the_new_is_there(library: Library, tmp_path: Path):
+async def test_killed_writer_leaves_the_old_or_the_new_skill(library: Library, tmp_path: Path):
     for after_s in (0.010, 0.017, 0.024, 0.031):
         await asyncio.to_thread(write_and_die, tmp_path, after_s=after_s)
         found = await library.read("notes")

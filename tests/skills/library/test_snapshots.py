@@ -1,4 +1,4 @@
-"""Whole skills as bytes: read at once, put at once, and saved only over what was looked at."""
+"""Snapshots of whole skills as bytes: consistent reads and writes, and conflicts."""
 
 import os
 import time
@@ -22,7 +22,7 @@ def library(tmp_path: Path) -> Library:
 
 
 def settle(folder: Path) -> None:
-    """As if everything had been written a while ago."""
+    """Wait until the time stamps of the files are in the past."""
     time.sleep(0.15)
     assert folder.exists()
 
@@ -34,28 +34,28 @@ def test_hash_distinguishes_paths_and_contents():
     assert hash_files({"a": b"1", "b": b"2"}) != hash_files({"a": b"2", "b": b"1"})
 
 
-async def test_what_was_put_is_what_a_snapshot_has(library: Library):
-    kept = await library.put("notes", FILES, replace=False)
-    assert (kept.is_new, kept.is_changed) == (True, True)
+async def test_snapshot_contains_the_stored_files(library: Library):
+    result = await library.put("notes", FILES, replace=False)
+    assert (result.is_new, result.is_changed) == (True, True)
     assert await library.snapshot("notes") == Snapshot("notes", FILES, hash_files(FILES))
     assert (await library.find("notes")).files == ["assets/logo.png", "scripts/run.py"]
 
 
-async def test_same_skill_is_unchanged_and_a_different_one_is_refused(library: Library):
+async def test_same_skill_is_unchanged_and_a_different_one_conflicts(library: Library):
     await library.put("notes", FILES, replace=False)
     inode = library.path("notes").stat().st_ino
-    kept = await library.put("notes", FILES, replace=True)
-    assert (kept.is_new, kept.is_changed) == (False, False)
+    result = await library.put("notes", FILES, replace=True)
+    assert (result.is_new, result.is_changed) == (False, False)
     assert library.path("notes").stat().st_ino == inode
     with pytest.raises(Conflict):
         await library.put("notes", {"SKILL.md": MANIFEST}, replace=False)
     assert (await library.snapshot("notes")).files == FILES
 
 
-async def test_of_what_is_replaced_by_another_folder_nothing_stays(library: Library):
+async def test_replacing_removes_old_files(library: Library):
     await library.put("notes", FILES, replace=False)
-    kept = await library.put("notes", {"SKILL.md": MANIFEST + b"Well.\n"}, replace=True)
-    assert (kept.is_new, kept.is_changed) == (False, True)
+    result = await library.put("notes", {"SKILL.md": MANIFEST + b"Well.\n"}, replace=True)
+    assert (result.is_new, result.is_changed) == (False, True)
     assert (await library.snapshot("notes")).files == {"SKILL.md": MANIFEST + b"Well.\n"}
     assert [path.name for path in library.path("notes").parent.iterdir()] == ["notes"]
 
@@ -66,15 +66,15 @@ async def test_every_edit_changes_the_hash(library: Library):
     settle(source)
     before = await library.snapshot("notes")
     assert await library.snapshot("notes") is before
-    then = source.stat()
+    status = source.stat()
     source.write_bytes(b"evil()!\n")
-    os.utime(source, ns=(then.st_atime_ns, then.st_mtime_ns))
+    os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns))
     after = await library.snapshot("notes")
     assert after.files["scripts/run.py"] == b"evil()!\n"
     assert after.folder_hash != before.folder_hash
 
 
-async def test_two_edits_within_a_tick_are_both_seen(library: Library):
+async def test_edits_within_a_clock_tick_are_detected(library: Library):
     await library.put("notes", FILES, replace=False)
     source = library.path("notes") / "scripts" / "run.py"
     for number in range(50):
@@ -83,7 +83,7 @@ async def test_two_edits_within_a_tick_are_both_seen(library: Library):
         assert (await library.snapshot("notes")).files["scripts/run.py"] == text
 
 
-async def test_links_are_no_part_of_a_skill(library: Library, tmp_path: Path):
+async def test_links_are_not_part_of_a_skill(library: Library, tmp_path: Path):
     await library.put("notes", FILES, replace=False)
     (tmp_path / "secret").write_text("secret")
     (library.path("notes") / "secret.md").symlink_to(tmp_path / "secret")
@@ -95,7 +95,7 @@ async def test_links_are_no_part_of_a_skill(library: Library, tmp_path: Path):
         await library.snapshot("linked")
 
 
-async def test_what_was_built_belongs_to_a_skill_and_what_was_cached_does_not(library: Library):
+async def test_build_output_is_included_and_caches_are_not(library: Library):
     built = {**FILES, "dist/index.js": b"run()\n"}
     await library.put("notes", built, replace=False)
     cache = library.path("notes") / "scripts" / "__pycache__"
@@ -104,7 +104,7 @@ async def test_what_was_built_belongs_to_a_skill_and_what_was_cached_does_not(li
     assert (await library.snapshot("notes")).files == built
 
 
-async def test_too_much_is_refused_when_it_is_read_and_when_it_is_put(library: Library):
+async def test_size_limits_apply_to_reads_and_writes(library: Library):
     many = {"SKILL.md": MANIFEST} | {f"{number}.md": b"x" for number in range(MAX_FILES)}
     large = {"SKILL.md": MANIFEST, "a": bytes((16 << 20) + 1)}
     heavy = {"SKILL.md": MANIFEST, "a": bytes(16 << 20), "b": bytes(16 << 20)}
@@ -128,7 +128,7 @@ async def test_file_outside_the_skill_is_not_written(library: Library, tmp_path:
     assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240
 
 
-async def test_what_is_no_skill_is_not_put(library: Library):
+async def test_invalid_skill_is_not_stored(library: Library):
     for files in ({}, {"SKILL.md": b"# Notes"}, {"SKILL.md": b"\xff"}, {"run.py": b""}):
         with pytest.raises(Invalid):
             await library.put("notes", files, replace=False)
@@ -136,13 +136,13 @@ async def test_what_is_no_skill_is_not_put(library: Library):
         await library.snapshot("notes")
 
 
-async def test_saving_replaces_texts_and_keeps_what_is_none(library: Library):
+async def test_saving_replaces_text_files_and_keeps_binary_files(library: Library):
     await library.put("notes", {**FILES, "old.md": b"old"}, replace=False)
     (library.path("notes") / "scripts" / "run.py").chmod(0o755)
     base = await library.snapshot("notes")
     texts = {"SKILL.md": MANIFEST.decode() + "Well.\n", "scripts/run.py": "print(1)\n"}
-    kept = await library.save("notes", texts, base.folder_hash)
-    assert (kept.is_new, kept.is_changed) == (False, True)
+    result = await library.save("notes", texts, base.folder_hash)
+    assert (result.is_new, result.is_changed) == (False, True)
     assert (await library.snapshot("notes")).files == {
         "SKILL.md": MANIFEST + b"Well.\n",
         "assets/logo.png": PICTURE,
@@ -166,7 +166,7 @@ async def test_saving_over_a_concurrent_change_is_a_conflict(library: Library):
     assert not same.is_changed
 
 
-async def test_a_starter_that_is_saved_becomes_ones_own(library: Library):
+async def test_saving_a_starter_creates_an_own_copy(library: Library):
     starter = await library.snapshot("summarize")
     text = starter.files["SKILL.md"].decode() + "\nBe brief.\n"
     with pytest.raises(Conflict):

@@ -1,4 +1,4 @@
-"""The skills that come with Forge."""
+"""The built-in skills."""
 
 from forge.interview.domain.categories import KnownPurpose, defaults_for
 from forge.skills.format.manifest import read_skill_md
@@ -6,7 +6,7 @@ from forge.skills.library.library import starter_files, starters
 from forge.skills.models import SkillKind
 
 
-def test_all_of_them_are_whole():
+def test_starters_are_complete():
     assert len(starters()) == 12
     for name, skill in starters().items():
         text = starter_files(name).files["SKILL.md"]
@@ -19,13 +19,13 @@ def test_all_of_them_are_whole():
         )
 
 
-def test_each_says_what_kinds_of_bots_it_suits():
+def test_starters_cover_the_known_categories():
     known = {category.value for category in KnownPurpose}
     assert all(set(skill.manifest.categories) <= known for skill in starters().values())
     assert {category for skill in starters().values() for category in skill.manifest.categories} == known
 
 
-def test_what_is_usual_for_a_kind_of_bot_is_there_and_says_so():
+def test_default_skills_of_each_purpose_have_its_category():
     for category in KnownPurpose:
         for name in defaults_for(category).skills:
             assert category.value in starters()[name].manifest.categories

@@ -1,4 +1,4 @@
-"""Versions and ranges: as semver orders them, and what two ranges have in common is computed."""
+"""Versions and ranges: semver order and intersections."""
 
 import pytest
 from hypothesis import given
@@ -13,13 +13,13 @@ def version(text: str) -> Version:
     return found
 
 
-def a_range(text: str) -> Range:
+def version_range(text: str) -> Range:
     found = parse_range(text)
     assert found is not None, text
     return found
 
 
-def test_versions_are_in_the_order_of_semver():
+def test_versions_are_ordered_as_in_semver():
     ordered = [
         *(
             "0.0.1",
@@ -52,7 +52,7 @@ def test_versions_are_in_the_order_of_semver():
 @pytest.mark.parametrize(
     "text", ["", "one", "1.2.3.4", "1.", "-1", "1.2-beta..1", "1.2.3 beta", "9" * 10, "\u0661.\u0662"]
 )
-def test_what_is_no_version_is_none(text: str):
+def test_invalid_version_is_none(text: str):
     assert parse_version(text) is None
 
 
@@ -86,8 +86,8 @@ def test_what_is_no_version_is_none(text: str):
         ("*,>=1.0", "1.0.0", "0.9.0 2.0.0-beta"),
     ],
 )
-def test_a_range_holds_what_it_says(wanted: str, inside: str, outside: str):
-    found = a_range(wanted)
+def test_range_contains_matching_versions(wanted: str, inside: str, outside: str):
+    found = version_range(wanted)
     assert [one for one in inside.split() if version(one) not in found] == []
     assert [one for one in outside.split() if version(one) in found] == []
     assert not found.is_empty
@@ -96,7 +96,7 @@ def test_a_range_holds_what_it_says(wanted: str, inside: str, outside: str):
 @pytest.mark.parametrize(
     "text", ["", "latest", "^", "1 - 2", "1 ||", ">*", "1.x-beta", "=>1", "1,,2", "1" * 300, ">=1 <"]
 )
-def test_what_is_no_range_is_none(text: str):
+def test_invalid_range_is_none(text: str):
     assert parse_range(text) is None
 
 
@@ -113,8 +113,8 @@ def test_what_is_no_range_is_none(text: str):
         ("<0.0.0 || 3", False),
     ],
 )
-def test_whether_any_version_can_be_in_it_is_known(text: str, is_empty: bool):
-    assert a_range(text).is_empty is is_empty
+def test_empty_range_is_detected(text: str, is_empty: bool):
+    assert version_range(text).is_empty is is_empty
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_whether_any_version_can_be_in_it_is_known(text: str, is_empty: bool):
         ("1.2.3", "~1.2", True),
     ],
 )
-def test_what_two_ranges_have_in_common_is_computed(one: str, two: str, has_common: bool):
-    assert a_range(one).intersection(a_range(two)).is_empty is not has_common
-    assert a_range(two).intersection(a_range(one)).is_empty is not has_common
+def test_ranges_are_intersected(one: str, two: str, has_common: bool):
+    assert version_range(one).intersection(version_range(two)).is_empty is not has_common
+    assert version_range(two).intersection(version_range(one)).is_empty is not has_common
 
 
 small = st.integers(0, 3)
@@ -146,34 +146,34 @@ ranges = st.lists(st.lists(terms, min_size=1, max_size=3).map(",".join), min_siz
 
 
 @given(versions)
-def test_a_version_is_read_back_as_it_is_written(one: Version):
+def test_version_round_trips(one: Version):
     assert parse_version(str(one)) == one
 
 
 @given(versions, versions, versions)
-def test_the_order_is_one(one: Version, two: Version, three: Version):
+def test_order_is_total_and_transitive(one: Version, two: Version, three: Version):
     assert (one < two) + (one == two) + (one > two) == 1
     assert not (one < two and two < three) or one < three
 
 
 @given(ranges, ranges, versions)
-def test_what_is_in_both_is_in_what_they_have_in_common_and_nothing_else(one: str, two: str, tried: Version):
-    first, second = a_range(one), a_range(two)
+def test_intersection_contains_exactly_the_common_versions(one: str, two: str, candidate: Version):
+    first, second = version_range(one), version_range(two)
     common = first.intersection(second)
-    assert (tried in common) == (tried in first and tried in second)
-    assert not (common.is_empty and tried in common)
+    assert (candidate in common) == (candidate in first and candidate in second)
+    assert not (common.is_empty and candidate in common)
 
 
 @given(ranges, versions)
-def test_an_empty_range_holds_nothing_and_another_one_something(text: str, tried: Version):
-    found = a_range(text)
-    assert not (found.is_empty and tried in found)
-    assert found.is_empty or _holds_one_nearby(found)
-    assert tried in ANY
+def test_range_is_empty_exactly_if_it_contains_no_version(text: str, candidate: Version):
+    found = version_range(text)
+    assert not (found.is_empty and candidate in found)
+    assert found.is_empty or _contains_a_nearby_version(found)
+    assert candidate in ANY
 
 
-def _holds_one_nearby(found: Range) -> bool:
-    """All versions with small numbers, and one behind each bound."""
+def _contains_a_nearby_version(found: Range) -> bool:
+    """Try all versions with small numbers, and one just above each bound."""
     numbers = range(6)
     tails = [(), ("0",), *((a,) for a in "1ab"), *((a, b) for a in "01ab" for b in "01ab")]
     tails += [(*tail, "0") for tail in tails if tail]
@@ -182,6 +182,6 @@ def _holds_one_nearby(found: Range) -> bool:
 
 
 @given(st.text(alphabet="0123456789.^~<>=*x|-, abv+", max_size=40))
-def test_any_text_is_a_range_or_none(text: str):
+def test_any_text_is_parsed_or_none(text: str):
     found = parse_range(text)
     assert found is None or found.text == text

@@ -1,4 +1,4 @@
-"""What skills are to each other: dependencies first, circles by name, conflicts from both sides, parents put together."""
+"""Relations of skills: dependency order, cycles, conflicts and inheritance."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from forge.skills.views import RelationView
 
 
 def library(**skills: dict[str, str]) -> dict[str, Skill]:
-    """Names with underscores for hyphens; `needs`, `conflicts`, `parents`, `version`, `asks`."""
+    """Build a library; the relations are `needs`, `conflicts`, `parents`, `version` and `asks`."""
     keys = {
         "needs": "forge-dependencies",
         "conflicts": "forge-conflicts",
@@ -29,17 +29,17 @@ def library(**skills: dict[str, str]) -> dict[str, Skill]:
     return {
         name: Skill(
             manifest=Manifest(
-                name=name, description="x", metadata={keys[key]: value for key, value in said.items()}
+                name=name, description="x", metadata={keys[key]: value for key, value in relations.items()}
             ),
             body=f"Do {name}.\n",
             source=SkillSource.LIBRARY,
             files=[],
         )
-        for name, said in skills.items()
+        for name, relations in skills.items()
     }
 
 
-def test_what_is_needed_comes_first_and_once():
+def test_dependencies_come_first_and_once():
     skills = library(a={"needs": "b c"}, b={"needs": "d"}, c={"needs": "d", "parents": "e"}, d={}, e={}, f={})
     assert resolve("a", skills).order == ["d", "b", "e", "c", "a"]
     assert problem_of("a", skills) is None
@@ -48,7 +48,7 @@ def test_what_is_needed_comes_first_and_once():
     assert dependents("f", skills) == []
 
 
-def test_what_is_missing_or_of_another_version_is_told_with_who_needs_it():
+def test_missing_skills_and_versions_are_reported_with_the_dependent():
     skills = library(
         a={"needs": "b@^1.2 gone"},
         b={"needs": "c@>=2,<3 lost@^1", "version": "1.1.9"},
@@ -85,7 +85,7 @@ def test_dependency_without_a_range_accepts_any_version():
     )
 
 
-def test_circles_are_named_by_the_way_round():
+def test_cycles_are_reported_with_their_path():
     skills = library(a={"needs": "b"}, b={"needs": "c"}, c={"needs": "b a"}, me={"needs": "me"})
     assert resolve("a", skills).problems == [
         "Skills need each other in a circle: b → c → b.",
@@ -106,7 +106,7 @@ def test_long_dependency_chain_is_resolved():
     assert problem_of("s0", skills) is None
 
 
-def test_conflicts_count_from_both_sides_and_over_the_whole_chain():
+def test_conflicts_apply_in_both_directions_and_transitively():
     skills = library(
         a={"needs": "b"},
         b={"parents": "c"},
@@ -126,13 +126,13 @@ def test_conflicts_count_from_both_sides_and_over_the_whole_chain():
     assert conflict_views("d", library(d={"conflicts": "gone@^1"})) == [RelationView(name="gone", range="^1")]
 
 
-def test_a_skill_that_conflicts_with_what_it_needs_cannot_be_used():
+def test_skill_that_conflicts_with_its_dependency_is_unusable():
     skills = library(a={"needs": "b c"}, b={"conflicts": "c@^1"}, c={"version": "1.4.0"})
     assert problem_of("a", skills) == "b cannot be used together with c@^1, which comes along."
     assert problem_of("a", {**skills, **library(c={"version": "2.0.0"})}) is None
 
 
-def test_bodies_and_capabilities_of_parents_are_put_together():
+def test_bodies_and_capabilities_of_parents_are_merged():
     skills = library(
         top={"asks": "log http_get"},
         left={"parents": "top", "asks": "kv log"},
@@ -156,7 +156,7 @@ def test_bodies_and_capabilities_of_parents_are_put_together():
 
 
 @pytest.mark.parametrize(
-    ("skills", "told"),
+    ("skills", "message"),
     [
         (
             library(a={"parents": "b"}, b={"parents": "c"}, c={"parents": "a"}),
@@ -170,14 +170,14 @@ def test_bodies_and_capabilities_of_parents_are_put_together():
         ),
     ],
 )
-def test_what_cannot_be_put_together_is_said(skills: dict[str, Skill], told: str):
+def test_invalid_inheritance_is_rejected(skills: dict[str, Skill], message: str):
     with pytest.raises(Invalid, match="The skill a cannot be put together") as caught:
         compose("a", skills)
-    assert told in caught.value.message
+    assert message in caught.value.message
     assert problem_of("a", skills)
 
 
-def test_three_levels_are_fine():
+def test_three_levels_of_inheritance_are_allowed():
     skills = library(a={"parents": "b"}, b={"parents": "c"}, c={"parents": "d"}, d={})
     assert [parent.name for parent in compose("a", skills).parents] == ["b", "c", "d"]
     assert problem_of("a", skills) is None

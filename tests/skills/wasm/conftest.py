@@ -1,4 +1,4 @@
-"""One pool for each module: what it runs cannot change it."""
+"""A worker pool per module; scripts cannot affect each other."""
 
 from collections.abc import AsyncIterator
 

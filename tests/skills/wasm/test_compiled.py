@@ -1,11 +1,11 @@
-"""What is compiled is kept where only Forge writes, and loaded only when it is what it says."""
+"""Cache of compiled modules: private to Forge, and loaded only if intact."""
 
 import asyncio
 import os
 from pathlib import Path
 
 import pytest
-from tests.skills.wasm.running import run
+from tests.skills.wasm.script_runner import run
 from tests.skills.wasm.test_components import ECHO
 
 from forge.skills.execution import Language, RunEnd
@@ -16,7 +16,7 @@ WASM = Language.WASM
 OTHERS_UID = 12345
 
 
-async def one_file(pool: WorkerPool, cache: Path) -> Path:
+async def compile_file(pool: WorkerPool, cache: Path) -> Path:
     assert (await run(pool, ECHO, WASM)).end is RunEnd.DONE
     return only_file(cache)
 
@@ -31,43 +31,43 @@ async def test_component_is_compiled_once_for_concurrent_callers(tmp_path: Path)
     found = await asyncio.gather(*(files.find(Component.from_bytes(ECHO)) for _ in range(20)))
     assert len(set(found)) == 1
     assert list((tmp_path / "cache").iterdir()) == [found[0]]
-    made = found[0].stat().st_ino
+    inode = found[0].stat().st_ino
     again = await CompiledFiles(tmp_path / "cache", tmp_path / "none").find(Component.from_bytes(ECHO))
-    assert again.stat().st_ino == made
+    assert again.stat().st_ino == inode
 
 
-async def test_only_forge_can_read_and_write_what_is_compiled(tmp_path: Path):
+async def test_compiled_files_are_private(tmp_path: Path):
     cache = tmp_path / "cache"
     async with WorkerPool(cache) as pool:
-        path = await one_file(pool, cache)
+        path = await compile_file(pool, cache)
         assert (cache.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0o700, 0o600)
 
 
-@pytest.mark.parametrize("harm", ["garbage", "cut off", "one byte", "empty"])
-async def test_broken_compiled_file_is_recompiled(tmp_path: Path, harm: str):
+@pytest.mark.parametrize("damage", ["garbage", "cut off", "one byte", "empty"])
+async def test_broken_compiled_file_is_recompiled(tmp_path: Path, damage: str):
     cache = tmp_path / "cache"
     async with WorkerPool(cache) as pool:
-        path = await one_file(pool, cache)
-    whole = path.read_bytes()
-    middle = len(whole) // 2
+        path = await compile_file(pool, cache)
+    intact = path.read_bytes()
+    middle = len(intact) // 2
     path.write_bytes(
         {
             "garbage": b"\x7fELF" + b"x" * 5000,
-            "cut off": whole[:middle],
-            "one byte": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+            "cut off": intact[:middle],
+            "one byte": intact[:middle] + bytes([intact[middle] ^ 1]) + intact[middle + 1 :],
             "empty": b"",
-        }[harm]
+        }[damage]
     )
     async with WorkerPool(cache) as pool:
         assert (await run(pool, ECHO, WASM)).end is RunEnd.DONE
-    assert path.read_bytes() == whole or is_whole(next(cache.iterdir()))
+    assert path.read_bytes() == intact or is_whole(next(cache.iterdir()))
 
 
-async def test_compiled_file_that_breaks_is_recompiled(tmp_path: Path):
-    """A worker that has to load it finds out; the call does not notice."""
+async def test_compiled_file_damaged_at_runtime_is_recompiled(tmp_path: Path):
+    """The worker detects it while loading; the call still succeeds."""
     cache = tmp_path / "cache"
     async with WorkerPool(cache, size=1) as pool:
-        path = await one_file(pool, cache)
+        path = await compile_file(pool, cache)
         path.unlink()
         path.write_bytes(b"\x7fELF" + b"x" * 5000)
         for member in list(pool._workers):
@@ -78,7 +78,7 @@ async def test_compiled_file_that_breaks_is_recompiled(tmp_path: Path):
 async def test_deleted_compiled_file_is_recompiled(tmp_path: Path):
     cache = tmp_path / "cache"
     async with WorkerPool(cache, size=1) as pool:
-        path = await one_file(pool, cache)
+        path = await compile_file(pool, cache)
         path.unlink()
         assert (await run(pool, ECHO, WASM)).end is RunEnd.DONE
         assert path.exists()
@@ -87,7 +87,7 @@ async def test_deleted_compiled_file_is_recompiled(tmp_path: Path):
 async def test_compiled_file_writable_by_others_is_not_loaded(tmp_path: Path):
     cache = tmp_path / "cache"
     async with WorkerPool(cache) as pool:
-        path = await one_file(pool, cache)
+        path = await compile_file(pool, cache)
     assert is_trusted(path)
     path.chmod(0o666)
     assert not is_trusted(path)
@@ -101,7 +101,7 @@ async def test_compiled_file_writable_by_others_is_not_loaded(tmp_path: Path):
         assert not is_trusted(path)
 
 
-async def test_an_interrupted_compiler_leaves_nothing(tmp_path: Path):
+async def test_interrupted_compilation_leaves_no_files(tmp_path: Path):
     cache = tmp_path / "cache"
     async with WorkerPool(cache) as pool:
         task = asyncio.create_task(pool.check(ECHO))
@@ -112,7 +112,7 @@ async def test_an_interrupted_compiler_leaves_nothing(tmp_path: Path):
     assert not cache.exists() or list(cache.iterdir()) == []
 
 
-async def test_what_a_killed_compiler_left_is_removed(tmp_path: Path):
+async def test_old_partial_files_are_removed(tmp_path: Path):
     cache = tmp_path / "cache"
     cache.mkdir()
     for name in ("old.partial", "new.partial"):
@@ -123,7 +123,7 @@ async def test_what_a_killed_compiler_left_is_removed(tmp_path: Path):
     assert [path.name for path in cache.glob("*.partial")] == ["new.partial"]
 
 
-async def test_who_stops_waiting_does_not_stop_the_compiler(tmp_path: Path):
+async def test_cancelled_caller_does_not_stop_the_compilation(tmp_path: Path):
     cache = tmp_path / "cache"
     async with WorkerPool(cache) as pool:
         first = asyncio.create_task(pool.check(ECHO))

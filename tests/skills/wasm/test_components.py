@@ -1,10 +1,10 @@
-"""Components that somebody compiled: what they may be, and what becomes of those that are something else."""
+"""WebAssembly components: execution, limits and validation."""
 
 from pathlib import Path
 
 import pytest
 import wasmtime
-from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, run
+from tests.skills.wasm.script_runner import LIMITS, MB, SHORT, Host, run
 
 from forge.skills.execution import HostError, Language, RunEnd, RunLimits, RunOutcome
 from forge.skills.wasm import compiled
@@ -75,7 +75,7 @@ async def run_wasm(
     return await run(pool, source, Language.WASM, input_json='{"a": "é"}', limits=limits, host=host)
 
 
-async def test_a_component_runs_where_a_script_ran_before_anything_was_compiled(tmp_path: Path):
+async def test_component_runs_in_a_worker_that_ran_a_script(tmp_path: Path):
     async with WorkerPool(tmp_path / "cache", size=1) as pool:
         assert (await run(pool, "function run() { return 1 }")).output == 1
         assert (await run_wasm(pool, ECHO)).end is RunEnd.DONE
@@ -83,19 +83,19 @@ async def test_a_component_runs_where_a_script_ran_before_anything_was_compiled(
 
 async def test_component_takes_and_returns_json(pool: WorkerPool):
     assert await pool.check(ECHO) is None
-    ended = await run_wasm(pool, ECHO)
-    assert (ended.end, ended.output) == (RunEnd.DONE, {"a": "é"})
+    outcome = await run_wasm(pool, ECHO)
+    assert (outcome.end, outcome.output) == (RunEnd.DONE, {"a": "é"})
 
 
 async def test_error_message_of_the_skill_is_kept(pool: WorkerPool):
-    ended = await run_wasm(pool, component(GIVE.format(tag=1)))
-    assert (ended.end, ended.error) == (RunEnd.RAISED, '{"a": "é"}')
+    outcome = await run_wasm(pool, component(GIVE.format(tag=1)))
+    assert (outcome.end, outcome.error) == (RunEnd.RAISED, '{"a": "é"}')
 
 
-async def test_it_asks_the_host_as_scripts_do(pool: WorkerPool):
+async def test_component_calls_the_host(pool: WorkerPool):
     host = Host({"kv.get": {"found": True}})
-    ended = await run_wasm(pool, ASKING, host=host)
-    assert (ended.output, host.asked) == ({"found": True}, [("kv.get", {"a": "é"})])
+    outcome = await run_wasm(pool, ASKING, host=host)
+    assert (outcome.output, host.calls) == ({"found": True}, [("kv.get", {"a": "é"})])
     refused = await run_wasm(pool, ASKING, host=Host())
     assert (refused.end, refused.error) == (RunEnd.REFUSED, "kv.get was not granted")
     missing = await run_wasm(pool, ASKING, host=Host({"kv.get": HostError("not there")}))
@@ -103,27 +103,27 @@ async def test_it_asks_the_host_as_scripts_do(pool: WorkerPool):
 
 
 NO_JSON = {
-    "nothing": "(i32.store (i32.const 24) (i32.const 0))",
+    "empty": "(i32.store (i32.const 24) (i32.const 0))",
     "infinity": "(i32.store (i32.const 20) (i32.const 512)) (i32.store (i32.const 24) (i32.const 5))",
 }
 
 
 @pytest.mark.parametrize("change", NO_JSON.values(), ids=NO_JSON.keys())
-async def test_what_is_no_json_does_not_come_out(pool: WorkerPool, change: str):
+async def test_output_that_is_not_json_is_rejected(pool: WorkerPool, change: str):
     stored = GIVE.format(tag=0).rsplit("(i32.const 16)", 1)[0]
     source = component(f"{stored} {change} (i32.const 16)", more='(data (i32.const 512) "1e999")')
-    ended = await run_wasm(pool, source)
-    assert (ended.end, ended.output) == (RunEnd.OUTPUT, None)
+    outcome = await run_wasm(pool, source)
+    assert (outcome.end, outcome.output) == (RunEnd.OUTPUT, None)
 
 
 ENDS = {
-    "a loop": (component("(loop $l (br $l)) unreachable"), RunEnd.FUEL),
+    "loop": (component("(loop $l (br $l)) unreachable"), RunEnd.FUEL),
     "recursion": (component("(call $run (local.get 0) (local.get 1))"), RunEnd.STACK),
-    "a trap": (component("unreachable"), RunEnd.RAISED),
-    "a division": (component("(i32.div_u (i32.const 1) (i32.const 0))"), RunEnd.RAISED),
-    "beyond its memory": (component("(i32.load (i32.const -4))"), RunEnd.RAISED),
-    "an answer that is nowhere": (component("(i32.const -4)"), RunEnd.RAISED),
-    "a text that is none": (
+    "trap": (component("unreachable"), RunEnd.RAISED),
+    "division by zero": (component("(i32.div_u (i32.const 1) (i32.const 0))"), RunEnd.RAISED),
+    "load out of bounds": (component("(i32.load (i32.const -4))"), RunEnd.RAISED),
+    "result out of bounds": (component("(i32.const -4)"), RunEnd.RAISED),
+    "result is not UTF-8": (
         component("(i32.store8 (i32.const 512) (i32.const 255)) (i32.store (i32.const 20) (i32.const 512))"
                   "(i32.store (i32.const 24) (i32.const 1)) (i32.const 16)"),
         RunEnd.RAISED,
@@ -132,10 +132,10 @@ ENDS = {
 
 
 @pytest.mark.parametrize(("source", "end"), ENDS.values(), ids=ENDS.keys())
-async def test_each_way_to_fail_is_an_end(pool: WorkerPool, source: bytes, end: RunEnd):
-    ended = await run_wasm(pool, source, limits=RunLimits(16 * MB, 100_000_000, 30.0))
-    assert ended.end is end
-    assert ended.error
+async def test_failures_have_distinct_ends(pool: WorkerPool, source: bytes, end: RunEnd):
+    outcome = await run_wasm(pool, source, limits=RunLimits(16 * MB, 100_000_000, 30.0))
+    assert outcome.end is end
+    assert outcome.error
     assert (await run_wasm(pool, ECHO)).end is RunEnd.DONE
 
 
@@ -149,18 +149,18 @@ async def test_memory_cannot_grow_beyond_the_limit(pool: WorkerPool):
     ).end is RunEnd.DONE
 
 
-async def test_memory_it_wants_from_the_start_counts_as_well(pool: WorkerPool):
+async def test_initial_memory_counts_towards_the_limit(pool: WorkerPool):
     source = component(GIVE.format(tag=0), memory='(memory (export "memory") 1000)')
     assert await pool.check(source) is None
     assert (await run_wasm(pool, source)).end is RunEnd.MEMORY
     assert (await run_wasm(pool, source, limits=RunLimits(64 * MB, LIMITS.fuel, 10.0))).end is RunEnd.DONE
 
 
-async def test_a_component_that_loops_while_it_is_put_together_is_stopped(pool: WorkerPool):
+async def test_endless_start_function_is_stopped(pool: WorkerPool):
     source = component(GIVE.format(tag=0), more="(func $s (loop $l (br $l))) (start $s)")
     assert "cannot be instantiated" in str(await pool.check(source))
-    ended = await run_wasm(pool, source, limits=SHORT)
-    assert ended.end is RunEnd.UNUSABLE
+    outcome = await run_wasm(pool, source, limits=SHORT)
+    assert outcome.end is RunEnd.UNUSABLE
 
 
 def foreign(text: str) -> bytes:
@@ -172,26 +172,26 @@ def importing(name: str, what: str = "(instance)") -> bytes:
 
 
 UNUSABLE = {
-    "no WebAssembly": (b"#!/bin/sh\n", "It is not a WebAssembly file."),
-    "nothing": (b"", "It is not a WebAssembly file."),
+    "not WebAssembly": (b"#!/bin/sh\n", "It is not a WebAssembly file."),
+    "empty": (b"", "It is not a WebAssembly file."),
     "broken": (b"\0asm\x0d\0\1\0garbage", "It is not a valid component"),
     "cut off": (ECHO[: len(ECHO) // 2], "It is not a valid component"),
-    "a module": (foreign('(module (func (export "run")))'), "It is not a valid component"),
-    "no run": (foreign("(component)"), "It does not export run"),
-    "another run": (
+    "core module": (foreign('(module (func (export "run")))'), "It is not a valid component"),
+    "missing run": (foreign("(component)"), "It does not export run"),
+    "wrong type of run": (
         foreign('(component (core module $M (func (export "run"))) (core instance $m (instantiate $M))'
                 '(func (export "run") (canon lift (core func $m "run"))))'),
         "Its run is not func(input: string) -> result<string, string>.",
     ),
     "sockets": (importing("wasi:sockets/tcp@0.2.0"), "It imports wasi:sockets/tcp@0.2.0"),
     "http": (importing("wasi:http/outgoing-handler@0.2.0"), "It imports wasi:http/outgoing-handler@0.2.0"),
-    "another world": (importing("env:evil/system"), "It imports env:evil/system"),
-    "a function of no world": (importing("system", "(func)"), "It imports system"),
-    "another host": (
+    "unknown interface": (importing("env:evil/system"), "It imports env:evil/system"),
+    "unknown function": (importing("system", "(func)"), "It imports system"),
+    "wrong type of a host function": (
         importing("forge:skill/host@1.0.0", '(instance (export "call" (func (param "op" u32))))'),
         "It imports call of forge:skill/host@1.0.0",
     ),
-    "more of the host": (
+    "unknown host function": (
         importing("forge:skill/host@1.0.0", '(instance (export "shell" (func)))'),
         "It imports shell of forge:skill/host@1.0.0",
     ),
@@ -206,22 +206,22 @@ UNUSABLE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "told"), UNUSABLE.values(), ids=UNUSABLE.keys())
-async def test_invalid_component_is_rejected_with_the_reason(pool: WorkerPool, source: bytes, told: str):
+@pytest.mark.parametrize(("source", "message"), UNUSABLE.values(), ids=UNUSABLE.keys())
+async def test_invalid_component_is_rejected_with_the_reason(pool: WorkerPool, source: bytes, message: str):
     problem = await pool.check(source)
     assert problem is not None
-    assert problem.startswith(told)
-    ended = await run_wasm(pool, source)
-    assert (ended.end, ended.error) == (RunEnd.UNUSABLE, problem)
+    assert problem.startswith(message)
+    outcome = await run_wasm(pool, source)
+    assert (outcome.end, outcome.error) == (RunEnd.UNUSABLE, problem)
 
 
-async def test_a_component_may_have_no_more_than_sixteen_megabytes(pool: WorkerPool):
+async def test_component_size_is_limited(pool: WorkerPool):
     padded = ECHO + b"\0" * (16 * MB)
     assert await pool.check(padded) == "It is larger than 16 MB."
     assert (await run_wasm(pool, padded)).end is RunEnd.UNUSABLE
 
 
-async def test_wasi_without_anything_in_it_is_harmless(pool: WorkerPool):
+async def test_wasi_environment_and_random_are_accepted(pool: WorkerPool):
     before = """
     (import "wasi:cli/environment@0.2.0" (instance (export "get-environment"
       (func (result (list (tuple string string)))))))

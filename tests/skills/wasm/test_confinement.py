@@ -1,4 +1,4 @@
-"""A worker's own lock: what is left to somebody who got out of WebAssembly."""
+"""Confinement of a worker process, after an escape from WebAssembly."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ import json, os, socket, sys, threading
 from forge.skills.wasm.confinement import lock_in
 
 folder = sys.argv[1]
-held = lock_in([folder], 1 << 30)
+protections = lock_in([folder], 1 << 30)
 
 def refused(work):
     try:
@@ -30,38 +30,44 @@ def in_a_thread():
     thread.join()
     return found == [True]
 
-def more_memory():
+def exceeds_memory():
     try:
         bytearray(2 << 30)
     except MemoryError:
         return True
     return False
 
-told = {
-    "held": held,
-    "its folder": open(folder + "/allowed").read(),
-    "a file": refused(lambda: open("/etc/passwd")),
-    "our own source": refused(lambda: open(sys.argv[2])),
-    "a list": refused(lambda: os.listdir("/")),
-    "a new file": refused(lambda: open(folder + "/new", "w")),
-    "a new file elsewhere": refused(lambda: open("/tmp/forge-worker-probe", "w")),
-    "a socket": refused(lambda: socket.socket()),
-    "a local socket": refused(lambda: socket.socket(socket.AF_UNIX)),
-    "a datagram": refused(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)),
-    "a child": refused(os.fork),
-    "a program": refused(lambda: os.execv("/bin/true", ["true"])),
-    "a thread has no more": in_a_thread(),
-    "memory": more_memory(),
+results = {
+    "protections": protections,
+    "allowed file": open(folder + "/allowed").read(),
+    "read a file": refused(lambda: open("/etc/passwd")),
+    "read the source of Forge": refused(lambda: open(sys.argv[2])),
+    "list a directory": refused(lambda: os.listdir("/")),
+    "create a file": refused(lambda: open(folder + "/new", "w")),
+    "create a temporary file": refused(lambda: open("/tmp/forge-worker-probe", "w")),
+    "TCP socket": refused(lambda: socket.socket()),
+    "Unix socket": refused(lambda: socket.socket(socket.AF_UNIX)),
+    "UDP socket": refused(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)),
+    "fork": refused(os.fork),
+    "exec": refused(lambda: os.execv("/bin/true", ["true"])),
+    "socket in a thread": in_a_thread(),
+    "memory limit": exceeds_memory(),
 }
-print(json.dumps(told))
+print(json.dumps(results))
 """
-NEEDS_LANDLOCK = {"a file", "our own source", "a list", "a new file", "a new file elsewhere"}
+NEEDS_LANDLOCK = {
+    "read a file",
+    "read the source of Forge",
+    "list a directory",
+    "create a file",
+    "create a temporary file",
+}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="Landlock and seccomp are of Linux")
-def test_who_gets_out_finds_an_empty_room(tmp_path: Path):
+@pytest.mark.skipif(sys.platform != "linux", reason="Landlock and seccomp require Linux")
+def test_escaped_code_has_no_access(tmp_path: Path):
     (tmp_path / "allowed").write_text("here")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-I", "-c", PROBE, tmp_path, __file__],
         capture_output=True,
         text=True,
@@ -69,17 +75,17 @@ def test_who_gets_out_finds_an_empty_room(tmp_path: Path):
         env={},
         cwd="/",
     )
-    told = json.loads(done.stdout)
-    held = set(told.pop("held"))
-    assert held == {"rlimits", "no_new_privs", "seccomp"} | ({"landlock"} if landlock_abi() else set())
-    assert told.pop("its folder") == "here"
-    expected = told.keys() if "landlock" in held else told.keys() - NEEDS_LANDLOCK
-    assert [name for name in expected if told[name] is not True] == []
+    results = json.loads(process.stdout)
+    protections = set(results.pop("protections"))
+    assert protections == {"rlimits", "no_new_privs", "seccomp"} | ({"landlock"} if landlock_abi() else set())
+    assert results.pop("allowed file") == "here"
+    expected = results.keys() if "landlock" in protections else results.keys() - NEEDS_LANDLOCK
+    assert [name for name in expected if results[name] is not True] == []
 
 
 def test_worker_imports_only_the_engine_and_the_standard_library(tmp_path: Path):
-    """It starts in the middle of a conversation, and what it has imported is what somebody inside would find."""
+    """Workers must start quickly, and escaped code could use every imported module."""
     heavy = "{'pydantic', 'sqlalchemy', 'fastapi', 'httpx2', 'asyncio', 'cryptography', 'forge.config'}"
     code = f"import sys, forge.skills.wasm.worker; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"

@@ -1,9 +1,9 @@
-"""docs/wasm.md says what holds."""
+"""docs/wasm.md matches the code."""
 
 import re
 from pathlib import Path
 
-from tests.skills.wasm.running import MB, run
+from tests.skills.wasm.script_runner import MB, run
 
 from forge.skills.execution import LIMITS, Language
 from forge.skills.wasm.runtimes import PYTHON_MODULES
@@ -12,17 +12,17 @@ from forge.skills.wasm.worker_pool import WorkerPool
 PAGE = (Path(__file__).parents[3] / "docs/wasm.md").read_text()
 
 
-async def test_every_module_that_is_promised_can_be_imported(pool: WorkerPool):
+async def test_documented_modules_can_be_imported(pool: WorkerPool):
     listed = re.search(r"`(abc [a-z0-9\s]+)`", PAGE)
     assert listed is not None
     names = listed.group(1).split()
     assert names == sorted(PYTHON_MODULES)
     source = "".join(f"import {name}\n" for name in (*names, "urllib.parse", "xml.etree.ElementTree"))
-    ended = await run(pool, source + "def run(input):\n    return 'all'\n", Language.PY)
-    assert (ended.output, ended.error) == ("all", "")
+    outcome = await run(pool, source + "def run(input):\n    return 'all'\n", Language.PY)
+    assert (outcome.output, outcome.error) == ("all", "")
 
 
-def test_the_limits_are_those_of_the_code():
+def test_documented_limits_match_the_code():
     memory = [f"{limits.memory_bytes // MB} MB" for limits in LIMITS.values()]
     seconds = [f"{limits.seconds:g} s" for limits in LIMITS.values()]
     fuel = [f"{limits.fuel // 10**9} billion" for limits in LIMITS.values()]

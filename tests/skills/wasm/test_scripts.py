@@ -1,9 +1,9 @@
-"""What a script is given, what it can call, and what is told about it: the same in both languages."""
+"""Input, functions and errors of scripts, the same in both languages."""
 
 import json
 
 import pytest
-from tests.skills.wasm.running import LIMITS, MISSING, Host, run
+from tests.skills.wasm.script_runner import LIMITS, MISSING, Host, run
 
 from forge.skills.execution import Language, RunEnd
 from forge.skills.wasm.worker_pool import WorkerPool
@@ -25,17 +25,17 @@ BOTH = pytest.mark.parametrize("language", [JS, PY])
         {"__proto__": {"polluted": True}, "constructor": 1, "toString": 2},
         {"large": "x" * 900_000},
     ],
-    ids=["empty", "kinds", "odd characters", "deep", "names of prototypes", "large"],
+    ids=["empty", "kinds", "special characters", "deep", "prototype names", "large"],
 )
-async def test_json_comes_out_as_it_went_in(pool: WorkerPool, language: Language, value: dict[str, object]):
-    ended = await run(pool, ECHO[language], language, input_json=json.dumps(value))
-    assert (ended.end, ended.output, ended.error) == (RunEnd.DONE, value, "")
-    assert ended.fuel
-    assert ended.duration_ms > 0
+async def test_json_round_trips(pool: WorkerPool, language: Language, value: dict[str, object]):
+    outcome = await run(pool, ECHO[language], language, input_json=json.dumps(value))
+    assert (outcome.end, outcome.output, outcome.error) == (RunEnd.DONE, value, "")
+    assert outcome.fuel
+    assert outcome.duration_ms > 0
 
 
 @BOTH
-async def test_nothing_is_left_of_an_earlier_call(pool: WorkerPool, language: Language):
+async def test_calls_share_no_state(pool: WorkerPool, language: Language):
     source = {
         JS: "globalThis.n = (globalThis.n ?? 0) + 1; Object.prototype.left = 1; function run() { return n }",
         PY: (
@@ -47,7 +47,7 @@ async def test_nothing_is_left_of_an_earlier_call(pool: WorkerPool, language: La
 
 
 @BOTH
-async def test_chance_differs_from_call_to_call(pool: WorkerPool, language: Language):
+async def test_random_values_differ_between_calls(pool: WorkerPool, language: Language):
     source = {
         JS: "function run() { return [Math.random(), crypto.randomUUID()] }",
         PY: "import random, uuid\ndef run(input):\n    return [random.random(), str(uuid.uuid4())]\n",
@@ -85,7 +85,7 @@ def run(input):
 
 
 @BOTH
-async def test_all_that_the_host_offers_can_be_called(pool: WorkerPool, language: Language):
+async def test_all_host_operations_can_be_called(pool: WorkerPool, language: Language):
     host = Host(
         {
             "context": {"skill": "s", "settings": {"a": 1}},
@@ -104,13 +104,13 @@ async def test_all_that_the_host_offers_can_be_called(pool: WorkerPool, language
             "exec": {"exit_code": 3, "stdout": "", "stderr": ""},
         }
     )
-    ended = await run(pool, CALLS[language], language, host=host)
-    assert ended.error == ""
-    assert ended.output == [
+    outcome = await run(pool, CALLS[language], language, host=host)
+    assert outcome.error == ""
+    assert outcome.output == [
         *(201, True, '{"x":1}', {"x": 1}, {"h": "1"}, 7, True, ["p1"], "hush", "value", ["m"], "text", None),
         *(["f"], 3, {"a": 1}, "s"),
     ]
-    assert dict(host.asked) == {
+    assert dict(host.calls) == {
         "context": {},
         "http": {"method": "POST", "url": "https://example.com/a", "headers": {"A": "b"}, "body": "c"},
         "kv.set": {"key": "k", "value": {"v": 1}},
@@ -129,7 +129,7 @@ async def test_all_that_the_host_offers_can_be_called(pool: WorkerPool, language
 
 
 @BOTH
-async def test_a_host_error_can_be_caught(pool: WorkerPool, language: Language):
+async def test_host_error_can_be_caught(pool: WorkerPool, language: Language):
     source = {
         JS: "function run() { try { files.read('x') } catch (e) { return [e instanceof HostError, e.message] } }",
         PY: (
@@ -137,8 +137,8 @@ async def test_a_host_error_can_be_caught(pool: WorkerPool, language: Language):
             "    except HostError as error:\n        return [True, str(error)]\n"
         ),
     }[language]
-    ended = await run(pool, source, language, host=Host({"file.read": MISSING}))
-    assert ended.output == [True, "there is no such file"]
+    outcome = await run(pool, source, language, host=Host({"file.read": MISSING}))
+    assert outcome.output == [True, "there is no such file"]
 
 
 @BOTH
@@ -146,8 +146,8 @@ async def test_uncaught_host_error_is_reported(pool: WorkerPool, language: Langu
     source = {JS: "function run() { files.read('x') }", PY: "def run(input):\n    files.read('x')\n"}[
         language
     ]
-    ended = await run(pool, source, language, host=Host({"file.read": MISSING}))
-    assert (ended.end, ended.error.splitlines()[0]) == (RunEnd.RAISED, "HostError: there is no such file")
+    outcome = await run(pool, source, language, host=Host({"file.read": MISSING}))
+    assert (outcome.end, outcome.error.splitlines()[0]) == (RunEnd.RAISED, "HostError: there is no such file")
 
 
 @BOTH
@@ -156,9 +156,9 @@ async def test_traceback_has_only_lines_of_the_skill(pool: WorkerPool, language:
         JS: "// one\nfunction inner() {\n  throw new TypeError('oops')\n}\nfunction run() {\n  return inner()\n}\n",
         PY: "# one\ndef inner():\n    raise TypeError('oops')\n\ndef run(input):\n    return inner()\n",
     }[language]
-    ended = await run(pool, source, language)
-    lines = ended.error.splitlines()
-    assert (ended.end, lines[0], len(lines)) == (RunEnd.RAISED, "TypeError: oops", 3)
+    outcome = await run(pool, source, language)
+    lines = outcome.error.splitlines()
+    assert (outcome.end, lines[0], len(lines)) == (RunEnd.RAISED, "TypeError: oops", 3)
     places = ["skill.js:3", "skill.js:6"] if language is JS else ["skill.py, line 6", "skill.py, line 3"]
     assert [place in line for place, line in zip(places, lines[1:], strict=True)] == [True, True]
 
@@ -182,12 +182,12 @@ async def test_traceback_has_only_lines_of_the_skill(pool: WorkerPool, language:
     ],
 )
 async def test_run_is_found_in_every_form_of_javascript_export(pool: WorkerPool, source: str):
-    ended = await run(pool, source, input_json='{"a": 5}')
-    assert (ended.end, ended.output, ended.error) == (RunEnd.DONE, 5, "")
+    outcome = await run(pool, source, input_json='{"a": 5}')
+    assert (outcome.end, outcome.output, outcome.error) == (RunEnd.DONE, 5, "")
 
 
 @pytest.mark.parametrize(
-    ("language", "source", "told"),
+    ("language", "source", "message"),
     [
         (JS, "function run( {", "SyntaxError: "),
         (JS, "let run = 1", "there is no function run(input) in skill.js"),
@@ -201,17 +201,17 @@ async def test_run_is_found_in_every_form_of_javascript_export(pool: WorkerPool,
     ],
 )
 async def test_unusable_sources_have_distinct_errors(
-    pool: WorkerPool, language: Language, source: str, told: str
+    pool: WorkerPool, language: Language, source: str, message: str
 ):
-    ended = await run(pool, source, language)
-    assert ended.end is RunEnd.UNUSABLE
-    assert ended.error.startswith(told)
+    outcome = await run(pool, source, language)
+    assert outcome.end is RunEnd.UNUSABLE
+    assert outcome.error.startswith(message)
 
 
 @BOTH
-async def test_source_that_is_not_utf8_is_refused(pool: WorkerPool, language: Language):
-    ended = await run(pool, b"\xff\xfe\x00", language)
-    assert (ended.end, ended.error) == (RunEnd.UNUSABLE, "Its source is not UTF-8 text.")
+async def test_source_that_is_not_utf8_is_rejected(pool: WorkerPool, language: Language):
+    outcome = await run(pool, b"\xff\xfe\x00", language)
+    assert (outcome.end, outcome.error) == (RunEnd.UNUSABLE, "Its source is not UTF-8 text.")
 
 
 @pytest.mark.parametrize(
@@ -231,27 +231,27 @@ async def test_source_that_is_not_utf8_is_refused(pool: WorkerPool, language: La
         *((PY, text) for text in ("'x' * 5_000_000",)),
     ],
 )
-async def test_what_is_no_json_does_not_come_out(pool: WorkerPool, language: Language, expression: str):
+async def test_output_that_is_not_json_is_rejected(pool: WorkerPool, language: Language, expression: str):
     js, py = f"function run() {{ return {expression} }}", f"def run(input):\n    return {expression}\n"
-    ended = await run(pool, js if language is JS else py, language)
-    assert (ended.end, ended.output) == (RunEnd.OUTPUT, None)
-    assert ended.error
+    outcome = await run(pool, js if language is JS else py, language)
+    assert (outcome.end, outcome.output) == (RunEnd.OUTPUT, None)
+    assert outcome.error
 
 
 @BOTH
-async def test_more_input_than_is_taken_is_refused_before_it_runs(pool: WorkerPool, language: Language):
-    ended = await run(pool, ECHO[language], language, input_json=json.dumps({"a": "x" * (1 << 20)}))
-    assert (ended.end, ended.error) == (RunEnd.UNUSABLE, "Its input is larger than 1 MB.")
+async def test_too_large_input_is_rejected(pool: WorkerPool, language: Language):
+    outcome = await run(pool, ECHO[language], language, input_json=json.dumps({"a": "x" * (1 << 20)}))
+    assert (outcome.end, outcome.error) == (RunEnd.UNUSABLE, "Its input is larger than 1 MB.")
 
 
 @BOTH
-async def test_memory_is_counted_on_top_of_the_runtime(pool: WorkerPool, language: Language):
+async def test_memory_is_measured_without_the_runtime(pool: WorkerPool, language: Language):
     source = {
         JS: "function run() { return new Uint8Array(8 << 20).fill(1).length }",
         PY: "def run(input):\n    return len(bytearray(b'x' * (4 << 20)) + b'')\n",
     }[language]
-    ended = await run(pool, source, language, limits=LIMITS)
-    assert ended.end is RunEnd.DONE
-    assert ended.memory_bytes is None or 7 << 20 < ended.memory_bytes < 18 << 20
+    outcome = await run(pool, source, language, limits=LIMITS)
+    assert outcome.end is RunEnd.DONE
+    assert outcome.memory_bytes is None or 7 << 20 < outcome.memory_bytes < 18 << 20
     idle = await run(pool, ECHO[language], language)
     assert idle.memory_bytes is None or idle.memory_bytes < 4 << 20

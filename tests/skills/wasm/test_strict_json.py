@@ -1,4 +1,4 @@
-"""How many values there are in JSON, told without reading it."""
+"""Counting the values in JSON without parsing it."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ TEXT = 'a, [b] {c} "d" \\ \\" ' * 50
     "value",
     [TEXT, {TEXT: TEXT}, [TEXT, TEXT], {"a": {"b": [1, 2, "\\"]}, "\\": '"'}],
 )
-def test_what_stands_in_texts_does_not_count(value: Any):
+def test_content_of_strings_does_not_count(value: Any):
     assert not has_more_values(json.dumps(value), 10)
 
 
@@ -31,5 +31,5 @@ def test_what_stands_in_texts_does_not_count(value: Any):
         {TEXT: [[TEXT]] * 20},
     ],
 )
-def test_whatever_there_is_many_of_counts(value: Any):
+def test_every_kind_of_value_counts(value: Any):
     assert has_more_values(json.dumps(value, separators=(",", ":")), 10)

@@ -1,4 +1,4 @@
-"""The processes themselves: taken, killed, replaced, bounded, and none of them left behind."""
+"""The worker processes: reuse, cancellation, crashes and limits."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, run
+from tests.skills.wasm.script_runner import LIMITS, MB, SHORT, Host, run
 from tests.support.timeouts import PATIENCE_S
 
 from forge.skills.execution import Language, RunEnd, RunLimits
@@ -28,7 +28,7 @@ def pids(pool: WorkerPool) -> list[int]:
     return [member.pid for member in pool._workers]
 
 
-def is_there(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -43,7 +43,7 @@ async def eventually(holds: Callable[[], bool], seconds: float = PATIENCE_S) -> 
     return holds()
 
 
-async def test_nothing_is_started_before_it_is_needed(tmp_path: Path):
+async def test_workers_start_on_demand(tmp_path: Path):
     async with WorkerPool(tmp_path / "cache") as pool:
         assert (pids(pool), pool.protections) == ([], None)
         await run(pool, ECHO)
@@ -52,12 +52,12 @@ async def test_nothing_is_started_before_it_is_needed(tmp_path: Path):
 
 async def test_workers_are_reused_up_to_the_pool_size(tmp_path: Path):
     async with WorkerPool(tmp_path / "cache", size=2) as pool:
-        ends = await asyncio.gather(*(run(pool, ECHO) for _ in range(50)))
-        assert {ended.end for ended in ends} == {RunEnd.DONE}
+        outcomes = await asyncio.gather(*(run(pool, ECHO) for _ in range(50)))
+        assert {outcome.end for outcome in outcomes} == {RunEnd.DONE}
         assert len(pids(pool)) == 2
 
 
-async def test_a_thousand_calls_at_once_all_end_and_memory_stays_bounded(tmp_path: Path):
+async def test_thousand_concurrent_calls_finish_with_bounded_memory(tmp_path: Path):
     sources = {
         JS: "function run(input) { return new Uint8Array(1 << 20).fill(1).length + input.n }",
         PY: "def run(input):\n    return (1 << 20) + input['n']\n",
@@ -68,8 +68,8 @@ async def test_a_thousand_calls_at_once_all_end_and_memory_stays_bounded(tmp_pat
             for n in range(1000)
             for language in [PY if n % 10 == 0 else JS]
         ]
-        ends = await asyncio.gather(*calls)
-        assert [ended.output for ended in ends] == [(1 << 20) + n for n in range(1000)]
+        outcomes = await asyncio.gather(*calls)
+        assert [outcome.output for outcome in outcomes] == [(1 << 20) + n for n in range(1000)]
         assert len(pids(pool)) == 2
         assert all(resident_bytes(pid) < 400 * MB for pid in pids(pool))
 
@@ -81,32 +81,32 @@ def resident_bytes(pid: int) -> int:
     raise AssertionError("no VmHWM")
 
 
-async def test_waiting_for_a_worker_does_not_count(tmp_path: Path):
+async def test_waiting_for_a_worker_does_not_count_towards_the_time_limit(tmp_path: Path):
     async with WorkerPool(tmp_path / "cache", size=1) as pool:
         first, second = await asyncio.gather(run(pool, LOOP, limits=SHORT), run(pool, ECHO, limits=SHORT))
         assert (first.end, second.end) == (RunEnd.TIME, RunEnd.DONE)
 
 
-async def test_a_cancelled_call_is_killed(tmp_path: Path):
+async def test_cancelled_call_kills_its_worker(tmp_path: Path):
     async with WorkerPool(tmp_path / "cache", size=1) as pool:
         await run(pool, ECHO)
         (pid,) = pids(pool)
         task = asyncio.create_task(
             run(pool, BEGIN_AND_LOOP, limits=LONG, host=(host := Host({"kv.get": None})))
         )
-        assert await eventually(lambda: len(host.asked) == 1)
+        assert await eventually(lambda: len(host.calls) == 1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await eventually(lambda: not is_there(pid))
+        assert await eventually(lambda: not is_alive(pid))
         assert (await run(pool, ECHO)).end is RunEnd.DONE
 
 
-async def test_a_call_cancelled_while_the_host_works_cancels_the_host(tmp_path: Path):
-    asked, cancelled = asyncio.Event(), asyncio.Event()
+async def test_cancelled_call_cancels_its_host_operation(tmp_path: Path):
+    called, cancelled = asyncio.Event(), asyncio.Event()
 
     async def host(op: str, args: dict[str, Any]) -> None:
-        asked.set()
+        called.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -114,7 +114,7 @@ async def test_a_call_cancelled_while_the_host_works_cancels_the_host(tmp_path: 
 
     async with WorkerPool(tmp_path / "cache", size=1) as pool:
         task = asyncio.create_task(run(pool, "function run() { kv.get('a') }", limits=LONG, host=host))
-        await asked.wait()
+        await called.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -122,15 +122,15 @@ async def test_a_call_cancelled_while_the_host_works_cancels_the_host(tmp_path: 
         assert (await run(pool, ECHO)).end is RunEnd.DONE
 
 
-async def test_calls_that_wait_can_be_cancelled_without_a_trace(tmp_path: Path):
+async def test_waiting_calls_can_be_cancelled(tmp_path: Path):
     async with WorkerPool(tmp_path / "cache", size=1) as pool:
         busy = asyncio.create_task(run(pool, LOOP, limits=SHORT))
         waiting = [asyncio.create_task(run(pool, ECHO)) for _ in range(20)]
         assert await eventually(lambda: bool(pids(pool)))
         for task in waiting[::2]:
             task.cancel()
-        left = await asyncio.gather(*waiting[1::2])
-        assert {ended.end for ended in left} == {RunEnd.DONE}
+        remaining = await asyncio.gather(*waiting[1::2])
+        assert {outcome.end for outcome in remaining} == {RunEnd.DONE}
         assert (await busy).end is RunEnd.TIME
 
 
@@ -139,10 +139,10 @@ async def test_worker_killed_during_a_call_is_replaced(tmp_path: Path):
         task = asyncio.create_task(
             run(pool, BEGIN_AND_LOOP, limits=LONG, host=(host := Host({"kv.get": None})))
         )
-        assert await eventually(lambda: len(host.asked) == 1)
+        assert await eventually(lambda: len(host.calls) == 1)
         os.kill(pids(pool)[0], signal.SIGKILL)
-        ended = await task
-        assert (ended.end, ended.error) == (RunEnd.CRASHED, "Its worker process ended unexpectedly.")
+        outcome = await task
+        assert (outcome.end, outcome.error) == (RunEnd.CRASHED, "Its worker process ended unexpectedly.")
         assert (await run(pool, ECHO)).end is RunEnd.DONE
 
 
@@ -155,7 +155,7 @@ async def test_worker_killed_while_idle_is_replaced(tmp_path: Path):
         assert await eventually(lambda: pid not in pids(pool))
 
 
-async def test_workers_that_are_killed_all_the_time_lose_no_call(tmp_path: Path):
+async def test_every_call_ends_while_workers_are_killed(tmp_path: Path):
     async with WorkerPool(tmp_path / "cache", size=2) as pool:
         calls = asyncio.gather(*(run(pool, ECHO) for _ in range(300)))
         while not calls.done():
@@ -165,24 +165,24 @@ async def test_workers_that_are_killed_all_the_time_lose_no_call(tmp_path: Path)
                 except ProcessLookupError:
                     continue
             await asyncio.sleep(0.3)
-        ends = await calls
-        assert len(ends) == 300
-        assert {ended.end for ended in ends} <= {RunEnd.DONE, RunEnd.CRASHED}
-        assert sum(ended.end is RunEnd.DONE for ended in ends) > 200
+        outcomes = await calls
+        assert len(outcomes) == 300
+        assert {outcome.end for outcome in outcomes} <= {RunEnd.DONE, RunEnd.CRASHED}
+        assert sum(outcome.end is RunEnd.DONE for outcome in outcomes) > 200
 
 
-async def test_closing_ends_all_that_is_at_work(tmp_path: Path):
+async def test_closing_the_pool_ends_running_calls(tmp_path: Path):
     pool = WorkerPool(tmp_path / "cache", size=2)
     async with pool:
         host = Host({"kv.get": None})
         tasks = [asyncio.create_task(run(pool, BEGIN_AND_LOOP, limits=LONG, host=host)) for _ in range(2)]
-        assert await eventually(lambda: len(host.asked) == 2)
-        found = pids(pool)
-    assert [ended.end for ended in await asyncio.gather(*tasks)] == [RunEnd.CRASHED] * 2
-    assert not any(map(is_there, found))
+        assert await eventually(lambda: len(host.calls) == 2)
+        workers = pids(pool)
+    assert [outcome.end for outcome in await asyncio.gather(*tasks)] == [RunEnd.CRASHED] * 2
+    assert not any(map(is_alive, workers))
 
 
-DIES = """
+KILLED_SERVER = """
 import asyncio, os, sys
 from pathlib import Path
 from forge.skills.execution import Language, Program, RunLimits
@@ -204,30 +204,30 @@ asyncio.run(main())
 
 async def test_killed_server_leaves_no_workers(tmp_path: Path):
     server = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", DIES, str(tmp_path / "cache"), stdout=subprocess.PIPE
+        sys.executable, "-c", KILLED_SERVER, str(tmp_path / "cache"), stdout=subprocess.PIPE
     )
     assert server.stdout is not None
     (pid,) = map(int, (await server.stdout.readline()).split())
-    assert is_there(pid)
+    assert is_alive(pid)
     server.kill()
     await server.wait()
-    assert await eventually(lambda: not is_there(pid))
+    assert await eventually(lambda: not is_alive(pid))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="these are of Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="requires Linux")
 async def test_pool_lists_the_protections_of_its_workers(pool: WorkerPool):
     await run(pool, ECHO)
     assert pool.protections is not None
     assert pool.protections >= {"rlimits", "no_new_privs", "seccomp"}
 
 
-async def test_a_worker_has_an_empty_environment_and_no_files_of_ours(pool: WorkerPool):
+async def test_worker_has_an_empty_environment(pool: WorkerPool):
     await run(pool, ECHO)
     for pid in pids(pool):
-        look_at(Path(f"/proc/{pid}"))
+        check_process(Path(f"/proc/{pid}"))
 
 
-def look_at(process: Path) -> None:
+def check_process(process: Path) -> None:
     status = (process / "status").read_text()
     assert "NoNewPrivs:\t1" in status
     assert "Seccomp:\t2" in status
@@ -243,13 +243,13 @@ async def test_limits_of_each_tier_fit_both_languages(pool: WorkerPool):
     }
     for language, megabytes in ((JS, 200), (PY, 200)):
         limits = RunLimits(256 * MB, LIMITS.fuel, 30.0)
-        ended = await run(
+        outcome = await run(
             pool, source[language], language, input_json=f'{{"mb": {megabytes}}}', limits=limits
         )
-        assert (ended.end, ended.output) == (RunEnd.DONE, megabytes)
+        assert (outcome.end, outcome.output) == (RunEnd.DONE, megabytes)
 
 
-async def test_what_is_asked_names_the_operation_and_nothing_of_the_worker(pool: WorkerPool):
+async def test_host_call_contains_only_operation_and_arguments(pool: WorkerPool):
     host = Host({"kv.get": None})
     await run(pool, "function run() { kv.get('a') }", host=host)
-    assert host.asked == [("kv.get", {"key": "a"})]
+    assert host.calls == [("kv.get", {"key": "a"})]

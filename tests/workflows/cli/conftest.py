@@ -1,4 +1,4 @@
-"""A server whose own address may be reached, and the `forge` command at it."""
+"""A server that may send requests to its own address, and the `forge` command for it."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""How workflows look in a terminal."""
+"""Rendering of workflows and runs for the terminal."""
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -8,8 +8,9 @@ import pytest
 from rich.console import Console, RenderableType
 
 from forge.runs.models import Gate, GateOption, GateStatus, Problem, RunStatus
-from forge.workflows.cli.run_views import (
+from forge.workflows.cli.views import (
     dry_run_page,
+    place_line,
     question_page,
     run_page,
     runs_table,
@@ -17,8 +18,9 @@ from forge.workflows.cli.run_views import (
     step_page,
     step_words,
     value_text,
+    workflow_page,
+    workflows_table,
 )
-from forge.workflows.cli.views import place_line, workflow_page, workflows_table
 from forge.workflows.definition.models import Definition, Place, StepType
 from forge.workflows.models import (
     Attempt,
@@ -55,7 +57,7 @@ STEPS = [
 ]
 
 
-def shown(part: RenderableType) -> str:
+def render(part: RenderableType) -> str:
     out = StringIO()
     Console(file=out, width=200, highlight=False).print(part)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
@@ -100,20 +102,20 @@ def detail(**changes: Any) -> WorkflowDetail:
     return found.model_copy(update=changes)
 
 
-def test_a_list_says_how_the_last_runs_ended_in_signs():
-    [_, row] = shown(workflows_table([detail()])).splitlines()
+def test_list_shows_the_last_runs_as_symbols():
+    [_, row] = render(workflows_table([detail()])).splitlines()
     assert row.split()[:6] == ["digest", "●", "active", "1", "waits", "for"]
     assert "✓✗-?" in row
     assert "daily at 9am (UTC), /in" in row
 
 
-def test_what_only_a_person_starts_is_off():
-    assert "● off" in shown(workflows_table([detail(is_enabled=False, open_gates=0)]))
+def test_disabled_workflow_is_shown_as_off():
+    assert "● off" in render(workflows_table([detail(is_enabled=False, open_gates=0)]))
 
 
-def test_a_page_names_triggers_inputs_and_what_each_step_is_about():
-    page = shown(workflow_page(detail()))
-    for told in (
+def test_workflow_page_shows_triggers_inputs_and_steps():
+    page = render(workflow_page(detail()))
+    for expected in (
         "version    1.0, saved as number 3",
         "at a time  1, then queue",
         "● webhook /in  http://x/webhooks/in\n  No secret IN.",
@@ -125,22 +127,22 @@ def test_a_page_names_triggers_inputs_and_what_each_step_is_about():
         "3.0 s",
         "Send it?",
     ):
-        assert told in page
+        assert expected in page
     assert "x" * 70 not in page
 
 
-def test_a_place_is_written_as_compilers_do():
+def test_position_of_a_problem_is_printed_like_a_compiler_error():
     place = Place(
         line=7, column=3, path="steps[0]", message="Unknown key `promt`.", hint="Did you mean `prompt`?"
     )
-    assert shown(place_line(place, "digest.yaml")) == (
+    assert render(place_line(place, "digest.yaml")) == (
         "● digest.yaml:7:3 Unknown key `promt`.\n  Did you mean `prompt`?"
     )
-    assert shown(place_line(place)).startswith("● 7:3 ")
+    assert render(place_line(place)).startswith("● 7:3 ")
 
 
 def run(**changes: Any) -> WorkflowRun:
-    made = WorkflowRun(
+    created = WorkflowRun(
         id="01a1",
         workflow_id="0199",
         workflow_name="digest",
@@ -157,25 +159,25 @@ def run(**changes: Any) -> WorkflowRun:
         started_at=AT,
         finished_at=AT + timedelta(seconds=2.5),
     )
-    return made.model_copy(update=changes)
+    return created.model_copy(update=changes)
 
 
-def test_runs_say_what_started_them_and_what_they_cost():
-    page = shown(runs_table([run(), run(trigger=TriggerType.MANUAL, source="owner", started_at=None)]))
+def test_list_of_runs_shows_trigger_duration_and_cost():
+    page = render(runs_table([run(), run(trigger=TriggerType.MANUAL, source="owner", started_at=None)]))
     assert "cron: daily at 9am" in page
     assert "2.5 s  $0.0012" in page
     assert "completed  owner" in page
 
 
 def step(**changes: Any) -> StepDetail:
-    made = StepDetail(
+    created = StepDetail(
         key="fetch", step="fetch", type=StepType.HTTP, name="Fetch", status=StepStatus.COMPLETED
     )
-    return made.model_copy(update=changes)
+    return created.model_copy(update=changes)
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "expected"),
     [
         ({}, "● completed"),
         ({"attempt": 2, "is_kept": True}, "● completed (attempt 2) (kept)"),
@@ -184,8 +186,8 @@ def step(**changes: Any) -> StepDetail:
             "● skipped  its condition is false",
         ),
         (
-            {"status": StepStatus.FAILED, "error": Problem(code="http_status", message="It said 500.")},
-            "● failed  It said 500. (http_status)",
+            {"status": StepStatus.FAILED, "error": Problem(code="http_status", message="It returned 500.")},
+            "● failed  It returned 500. (http_status)",
         ),
         (
             {"started_at": AT, "finished_at": AT + timedelta(seconds=1), "cost_micros": 5},
@@ -193,44 +195,44 @@ def step(**changes: Any) -> StepDetail:
         ),
     ],
 )
-def test_a_step_is_told_in_a_line(changes: dict[str, Any], told: str):
-    assert shown(step_words(step(**changes))) == told
+def test_step_status_is_shown_in_one_line(changes: dict[str, Any], expected: str):
+    assert render(step_words(step(**changes))) == expected
 
 
-def test_a_step_has_what_went_in_came_out_and_went_wrong():
+def test_step_page_shows_input_output_attempts_and_log():
     attempts = [
         Attempt(number=1, started_at=AT, duration_ms=20, error=Problem(code="x", message="No.")),
         Attempt(number=2, started_at=AT, duration_ms=30, note="The address was wrong."),
     ]
     logs = [LogLine(text="asked"), LogLine(level="warn", text="slow\x1b[2J")]
-    page = shown(step_page(step(input={"url": "u"}, output={"status": 200}, attempts=attempts, logs=logs)))
-    for told in (
+    page = render(step_page(step(input={"url": "u"}, output={"status": 200}, attempts=attempts, logs=logs)))
+    for expected in (
         'INPUT\n{\n  "url": "u"\n}',
         'OUTPUT\n{\n  "status": 200\n}',
         "1  20 ms  No. (x)\n2  30 ms  ● completed\n   The address was wrong.",
         "LOG\nasked\nwarn: slow\N{REPLACEMENT CHARACTER}[2J",
     ):
-        assert told in page
+        assert expected in page
 
 
-def test_a_dry_run_says_what_each_step_would_get():
+def test_dry_run_shows_the_input_of_each_step():
     skipped = step(key="other", status=StepStatus.SKIPPED, input={"never": 1})
-    page = shown(dry_run_page(DryRun(steps=[step(input={"url": "u"}), skipped], output="done", error=None)))
+    page = render(dry_run_page(DryRun(steps=[step(input={"url": "u"}), skipped], output="done", error=None)))
     assert page == 'fetch http\n  {"url": "u"}\nother http  ● skipped\n\nOUTPUT\ndone'
 
 
-def test_a_text_is_shown_as_it_is_and_all_else_as_json():
+def test_text_is_shown_unchanged_and_other_values_as_json():
     assert value_text("a\nb") == "a\nb"
     assert value_text({"ä": [1]}) == '{\n  "ä": [\n    1\n  ]\n}'
     assert short_text({"ä": [1]}) == '{"ä": [1]}'
     assert len(short_text("x" * 10_000)) == 400
 
 
-def test_steps_of_a_run_stand_in_the_order_they_are_written_and_those_of_loops_below():
+def test_steps_are_listed_in_definition_order_with_iterations_below():
     keys = ["d", "c[10]/d", "c[2]/d", "b", "c", "c[2]/c[0]/d", "a"]
     steps: list[StepSummary] = [step(key=key, step=key[-1], type=StepType.WAIT) for key in keys]
     definition = {"steps": [{"id": name} for name in "abcd"]}
-    made = WorkflowRunDetail(
+    created = WorkflowRunDetail(
         **run().model_dump(),
         payload={},
         output=None,
@@ -239,7 +241,7 @@ def test_steps_of_a_run_stand_in_the_order_they_are_written_and_those_of_loops_b
         gates=[],
         children=[],
     )
-    page = shown(run_page(made)).partition("STATUS\n")[2]
+    page = render(run_page(created)).partition("STATUS\n")[2]
     assert [line.partition(" wait")[0].rstrip() for line in page.splitlines()] == [
         "a",
         "b",
@@ -252,7 +254,7 @@ def test_steps_of_a_run_stand_in_the_order_they_are_written_and_those_of_loops_b
 
 
 @pytest.mark.parametrize("status", GateStatus)
-def test_a_question_says_how_to_answer_only_while_that_is_of_use(status: GateStatus):
+def test_approve_command_is_shown_only_for_open_questions(status: GateStatus):
     gate = Gate(
         id="g",
         run_id="01a1",
@@ -267,7 +269,7 @@ def test_a_question_says_how_to_answer_only_while_that_is_of_use(status: GateSta
         opened_at=AT,
         expires_at=None,
     )
-    page = shown(question_page("01a1", gate))
+    page = render(question_page("01a1", gate))
     assert page.startswith(f"● {status.value}  digest: ask\n  Send it?")
     answer = "answer: forge workflow approve 01a1 --step 'each[0]/ask', or reject"
     assert (answer in page) == (status is GateStatus.OPEN)

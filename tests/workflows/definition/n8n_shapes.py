@@ -1,7 +1,7 @@
-"""Convert graphs of n8n to definitions. Only the shape counts: a letter per node says what type of step it is.
+"""Convert n8n graphs to definitions. Only the shape of a graph is kept; see docs/reference/n8n.md.
 
-A shape is `[kinds, edges, continuing]`: a letter per node; from, to, output, from, to, output …; the nodes that go on
-after an error. Output -1 is the one for errors; of a loop 0 is `done` and 1 the body. docs/reference/n8n.md
+A shape is `[kinds, edges, continuing]`: one letter per node for the step type; from, to, output, from, to, output …; the
+nodes that continue after an error. Output -1 is the error output; a loop has the outputs 0 (`done`) and 1 (body).
 """
 
 import json
@@ -48,7 +48,7 @@ def shapes() -> list[Shape]:
 
 @dataclass
 class Mapping:
-    """The converted definition, and what had to be changed."""
+    """A converted definition, with notes about what had to be changed."""
 
     shape: Shape
     steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -69,7 +69,7 @@ class Mapping:
         return {"name": "n8n", "triggers": self.triggers, "steps": self.steps}
 
     def _start(self, sources: list[int]) -> None:
-        """Steps that only some triggers lead to ask which one it was."""
+        """Add the triggers. Steps that only some triggers lead to get a condition on the trigger type."""
         starts: dict[int, set[str]] = {}
         for node in sources:
             trigger = dict(TRIGGERS[self._kinds[node]])
@@ -83,13 +83,13 @@ class Mapping:
             self._conditions = {node: " || ".join(sorted(conditions)) for node, conditions in starts.items()}
 
     def _scope(self, nodes: set[int], edges: set[Edge]) -> list[str]:
-        """Emits the steps of one scope, loops with their bodies first; gives their ids."""
+        """Emit the steps of one scope, loops with their bodies first, and return their ids."""
         while (cycle := _cycle(nodes, edges)) is not None:
             nodes, edges = self._fold(cycle, nodes, edges)
         return self._emit(nodes, edges)
 
     def _fold(self, cycle: set[int], nodes: set[int], edges: set[Edge]) -> tuple[set[int], set[Edge]]:
-        """A cycle becomes one loop step, with its nodes as the body."""
+        """Replace a cycle by one loop step, with its nodes as the body."""
         entered = {edge.target for edge in edges if edge.target in cycle and edge.source not in cycle}
         batches = [node for node in sorted(cycle) if self._kinds[node] == LOOP]
         head = min(batches or cycle, key=lambda node: (node not in entered, node))
@@ -113,8 +113,10 @@ class Mapping:
         return kept, self._around(loop, inner, edges, kept, is_while=not is_batch)
 
     def _tails(self, inner: set[int], nodes: set[int], edges: set[Edge], head: int) -> set[int]:
-        """What hangs on the body and on nothing else is done in each iteration, unless a branch leads out of a cycle that
-        has no loop node: that is its way out."""
+        """Return the nodes that follow only from the body; they run in each iteration.
+
+        A branch that leads out of a cycle without a loop node is not followed, because it is the exit of the cycle.
+        """
         is_batch = self._kinds[head] == LOOP
         found: set[int] = set()
         while True:
@@ -139,20 +141,20 @@ class Mapping:
     def _around(
         self, loop: int, inner: set[int], edges: set[Edge], kept: set[int], *, is_while: bool
     ) -> set[Edge]:
-        """The edges of what is left. Several ways out of a cycle are told apart behind the loop."""
+        """Return the edges of the remaining nodes. Several exits of a cycle get different outputs of the loop."""
         found: set[Edge] = set()
-        ways = sorted(
+        exits = sorted(
             {edge.target for edge in edges if edge.source in inner and edge.target in kept - {loop}}
         )
         for edge in edges:
             source = loop if edge.source in inner else edge.source
             target = loop if edge.target in inner else edge.target
             if {source, target} <= kept and {source, target} != {loop}:
-                way = ways.index(target) + 2 if source == loop and is_while and len(ways) > 1 else 0
-                output = way if source == loop else edge.output
+                exit_output = exits.index(target) + 2 if source == loop and is_while and len(exits) > 1 else 0
+                output = exit_output if source == loop else edge.output
                 found.add(Edge(source, target, output))
-        if len(ways) > 1:
-            self.notes.add("several ways out")
+        if len(exits) > 1:
+            self.notes.add("several exits")
         return found
 
     def _emit(self, nodes: set[int], edges: set[Edge]) -> list[str]:
@@ -170,7 +172,7 @@ class Mapping:
         return [step["id"] for step in self.steps[first:]]
 
     def _connect(self, edge: Edge, made: dict[int, dict[str, Any]], *, is_only: bool) -> None:
-        """A branch chooses a step; where several edges meet it chooses a step in between, so that the others count too."""
+        """Connect two steps. Where several edges meet, a branch chooses an intermediate step, so that the other edges count too."""
         source, target = made[edge.source], made[edge.target]
         if edge.output == 0 and source["type"] != "conditional":
             target["depends_on"].append(source["id"])
@@ -188,7 +190,7 @@ class Mapping:
             self._by_id(case)["config"]["then_steps"].append(chosen)
 
     def _handle(self, source: dict[str, Any], chosen: str) -> None:
-        """There is one handler; several start from a step of their own."""
+        """Add an error handler. A step has one, so several are started by an intermediate step."""
         if isinstance(source.get("on_error"), dict):
             self._by_id(source["on_error"]["goto"])["config"]["then_steps"].append(chosen)
         else:
@@ -197,7 +199,7 @@ class Mapping:
             source["on_error"] = {"goto": handler}
 
     def _pass(self, **config: Any) -> str:
-        """A step that only chooses."""
+        """Emit an intermediate conditional that only chooses steps, and return its id."""
         step_id = f"pass{len(self.steps)}"
         depends_on = config.pop("depends_on", [])
         inner = {"condition": config.get("condition", "true"), "then_steps": [], "else_steps": []}
@@ -223,7 +225,7 @@ class Mapping:
             case "i" | "f" | "s":
                 return "conditional", {"condition": "trigger.n > 1", "then_steps": [], "else_steps": []}
             case "a":
-                return "agent", {"bot": "ada", "prompt": "Go on."}
+                return "agent", {"bot": "ada", "prompt": "Continue."}
             case "d" | "m" | "o":
                 return "code", {"language": "javascript", "source": "function run(input) { return input }"}
             case "p":
@@ -231,7 +233,7 @@ class Mapping:
             case "q":
                 return "sub_workflow", {"workflow_name": "other"}
             case "y":
-                return "approval", {"prompt": "Go on?"}
+                return "approval", {"prompt": "Continue?"}
             case _:
                 return "http", {"url": "https://example.com"}
 
@@ -250,10 +252,10 @@ def _cycle(nodes: Iterable[int], edges: Iterable[Edge]) -> set[int] | None:
 
 def _reach(start: int, ahead: dict[int, set[int]]) -> set[int]:
     found: set[int] = set()
-    open_ones = list(ahead[start])
-    while open_ones:
-        node = open_ones.pop()
+    pending = list(ahead[start])
+    while pending:
+        node = pending.pop()
         if node not in found:
             found.add(node)
-            open_ones += ahead[node]
+            pending += ahead[node]
     return found

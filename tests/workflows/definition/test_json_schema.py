@@ -57,13 +57,13 @@ def test_published_schema_is_up_to_date():
 def test_schema_is_valid_and_complete():
     jsonschema_rs.meta.validate(schema())
     parts = {"the workflow": schema(), **schema()["$defs"]}
-    silent = {
+    undocumented = {
         (name, key)
         for name, part in parts.items()
         for key, value in part.get("properties", {}).items()
         if "description" not in value and key != "type"
     }
-    assert silent == {("BotOwner", "bot_id"), ("Position", "x"), ("Position", "y")}
+    assert undocumented == {("BotOwner", "bot_id"), ("Position", "x"), ("Position", "y")}
 
 
 @pytest.mark.parametrize(

@@ -28,29 +28,29 @@ def lost_edges(mapping: Mapping, definition: Definition) -> list[Edge]:
         inside = {source, *loops_around(source, definition)} & {target, *loops_around(target, definition)}
         leads_back = edge.target in mapping.heads and bool(inside)
         leads_in = source in loops_around(target, definition)
-        if order.objection(source, target, is_repeated=False) and not (leads_back or leads_in):
+        if order.find_problem(source, target, is_repeated=False) and not (leads_back or leads_in):
             lost.append(edge)
     return lost
 
 
 def test_every_n8n_graph_can_be_expressed():
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for number, shape in enumerate(shapes()):
         mapping = Mapping(shape)
         read = read_data(mapping.definition())
         assert read.is_usable, (number, read.problems[:3])
         assert read.definition
-        there = {step.id for step in read.definition.steps}
+        step_ids = {step.id for step in read.definition.steps}
         steps = [node for node, kind in enumerate(shape.kinds) if kind not in TRIGGERS]
-        assert {f"n{node}" for node in steps} <= there, number
+        assert {f"n{node}" for node in steps} <= step_ids, number
         assert lost_edges(mapping, read.definition) == [], number
-        found.update(["graphs", *mapping.notes])
-        found["with cycles"] += bool(mapping.heads)
-        found["with several cycles"] += len(mapping.heads) > 1
-        found["with several triggers"] += len(mapping.triggers) > 1
-        found["nodes"] += len(shape.kinds)
-        found["edges"] += len(shape.edges)
-    assert found == FINDINGS
+        counts.update(["graphs", *mapping.notes])
+        counts["with cycles"] += bool(mapping.heads)
+        counts["with several cycles"] += len(mapping.heads) > 1
+        counts["with several triggers"] += len(mapping.triggers) > 1
+        counts["nodes"] += len(shape.kinds)
+        counts["edges"] += len(shape.edges)
+    assert counts == FINDINGS
 
 
 FINDINGS = {
@@ -60,7 +60,7 @@ FINDINGS = {
     "with cycles": 99,
     "with several cycles": 17,
     "with several triggers": 100,
-    "several ways out": 13,
+    "several exits": 13,
     "entered in the middle": 1,
 }
-"""Told in docs/reference/n8n.md."""
+"""Documented in docs/reference/n8n.md."""

@@ -22,7 +22,7 @@ def problems(text: str) -> list[Place]:
     return read_source(dedent(text)).problems
 
 
-def told(text: str) -> list[tuple[int, int, str, str]]:
+def describe_problems(text: str) -> list[tuple[int, int, str, str]]:
     return [(one.line, one.column, one.path, one.message) for one in problems(text)]
 
 
@@ -49,7 +49,7 @@ def test_type_may_be_in_step_or_config():
 
 
 @pytest.mark.parametrize(
-    ("spelled", "language"),
+    ("spelling", "language"),
     [
         *(
             (word, "javascript")
@@ -58,9 +58,9 @@ def test_type_may_be_in_step_or_config():
         *((word, "python") for word in ("py", "python", "Python", "python3")),
     ],
 )
-def test_language_aliases_are_accepted(spelled: str, language: str):
+def test_language_aliases_are_accepted(spelling: str, language: str):
     read = definition(
-        f"name: x\nsteps:\n  - {{id: a, type: code, config: {{language: {spelled}, source: x}}}}\n"
+        f"name: x\nsteps:\n  - {{id: a, type: code, config: {{language: {spelling}, source: x}}}}\n"
     )
     config = read.steps[0].config
     assert config.type == "code"
@@ -68,7 +68,7 @@ def test_language_aliases_are_accepted(spelled: str, language: str):
 
 
 @pytest.mark.parametrize(
-    ("spelled", "condition"),
+    ("spelling", "condition"),
     [
         ("trigger.n > 1", "trigger.n > 1"),
         ("'{{ trigger.n > 1 }}'", "trigger.n > 1"),
@@ -78,8 +78,8 @@ def test_language_aliases_are_accepted(spelled: str, language: str):
         ("1", "1"),
     ],
 )
-def test_condition_may_have_braces_or_be_a_scalar(spelled: str, condition: str):
-    text = f"name: x\nsteps:\n  - {{id: a, type: wait, config: {{seconds: 1}}}}\n  - id: b\n    type: wait\n    condition: {spelled}\n    config: {{seconds: 1}}\n"
+def test_condition_may_have_braces_or_be_a_scalar(spelling: str, condition: str):
+    text = f"name: x\nsteps:\n  - {{id: a, type: wait, config: {{seconds: 1}}}}\n  - id: b\n    type: wait\n    condition: {spelling}\n    config: {{seconds: 1}}\n"
     read = read_source(text)
     assert read.definition
     assert read.definition.steps[1].condition == condition
@@ -163,7 +163,7 @@ def test_unquoted_braces_have_a_hint(value: str):
 
 
 def test_all_structural_problems_are_reported():
-    assert told("""\
+    assert describe_problems("""\
         name: two words
         stesp: []
         inputs:
@@ -316,9 +316,9 @@ def test_thousand_steps_are_read_quickly():
     ]
     first = "name: x\nsteps:\n  - {id: s0, type: wait, config: {seconds: 1}}\n  - {id: s1, type: wait, depends_on: s0, config: {seconds: 1}}\n"
     text = first + "".join(steps)
-    took: list[float] = []
+    durations: list[float] = []
     for _ in range(3):
         started = time.process_time()
         assert read_source(text).problems == []
-        took.append(time.process_time() - started)
-    assert min(took) < 5  # half a second is usual; what grows with the square takes minutes
+        durations.append(time.process_time() - started)
+    assert min(durations) < 5  # half a second is usual; quadratic code would take minutes

@@ -13,7 +13,7 @@ from forge.workflows.definition.writer import is_same, write
 HEAD = "# All of it\n"
 
 
-def assert_says(text: str, definition: Definition) -> None:
+def assert_reads_as(text: str, definition: Definition) -> None:
     read = read_source(text)
     assert read.definition is not None, (read.problems[:3], text)
     assert is_same(read.definition.as_json(), definition.as_json()), text
@@ -22,7 +22,7 @@ def assert_says(text: str, definition: Definition) -> None:
 @settings(max_examples=40)
 @given(definitions)
 def test_written_definition_is_read_unchanged(definition: Definition):
-    assert_says(write(definition, None), definition)
+    assert_reads_as(write(definition, None), definition)
 
 
 @settings(max_examples=40)
@@ -58,7 +58,7 @@ def with_comments(text: str) -> str:
 def test_any_definition_can_be_merged_into_any_text(before: Definition, after: Definition):
     """The comment at the top shows that the text was changed and not written from scratch."""
     text = write(after, with_comments(write(before, None)))
-    assert_says(text, after)
+    assert_reads_as(text, after)
     assert text.startswith(HEAD)
 
 
@@ -73,7 +73,7 @@ def test_comments_stay_with_steps(before: Definition, added: list, random):
     random.shuffle(steps)
     after = before.model_copy(update={"steps": steps})
     text = write(after, with_comments(write(before, None)))
-    assert_says(text, after)
+    assert_reads_as(text, after)
     assert text.startswith(HEAD)
     for step in steps:
         if step.id in known:

@@ -27,7 +27,7 @@ steps:
     condition: '{{ true }}'
     config:
       bot: ada  # who
-      prompt: Hello   # said
+      prompt: Hello   # greeting
 
       model: haiku
 
@@ -47,7 +47,7 @@ steps:
 """
 
 
-def changed(change: Callable[[dict[str, Any]], None], before: str = BEFORE) -> str:
+def apply_change(change: Callable[[dict[str, Any]], None], before: str = BEFORE) -> str:
     read = read_source(before)
     assert read.definition, read.problems
     data = read.definition.as_json()
@@ -74,11 +74,11 @@ def set_at(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
 
 
 def test_unchanged_text_is_preserved():
-    assert changed(lambda _: None) == BEFORE
+    assert apply_change(lambda _: None) == BEFORE
 
 
 @pytest.mark.parametrize(
-    ("change", "gone", "come"),
+    ("change", "removed", "added"),
     [
         (set_at("name", value="evening"), ["name: daily-digest   # short"], ["name: evening   # short"]),
         (set_at("version", value="2"), ["version: 1.0"], ["version: '2'"]),
@@ -87,13 +87,13 @@ def test_unchanged_text_is_preserved():
         (set_at("timeout_secs", value=60), [], ["timeout_secs: 60"]),
         (
             set_at("steps", 0, "config", "prompt", value="Hi"),
-            ["      prompt: Hello   # said"],
-            ["      prompt: Hi   # said"],
+            ["      prompt: Hello   # greeting"],
+            ["      prompt: Hi   # greeting"],
         ),
         (
             set_at("steps", 0, "config", "prompt", value="a\nb\n"),
-            ["      prompt: Hello   # said"],
-            ["      prompt: |   # said", "        a", "        b"],
+            ["      prompt: Hello   # greeting"],
+            ["      prompt: |   # greeting", "        a", "        b"],
         ),
         (set_at("steps", 0, "config", "model", value=None), ["      model: haiku"], []),
         (set_at("steps", 0, "condition", value=None), ["    condition: '{{ true }}'"], []),
@@ -114,21 +114,21 @@ def test_unchanged_text_is_preserved():
     ],
 )
 def test_change_affects_only_its_lines(
-    change: Callable[[dict[str, Any]], None], gone: list[str], come: list[str]
+    change: Callable[[dict[str, Any]], None], removed: list[str], added: list[str]
 ):
-    assert difference(changed(change)) == (gone, come)
+    assert difference(apply_change(change)) == (removed, added)
 
 
 def test_new_key_is_inserted_in_order():
-    lines = changed(set_at("steps", 1, "name", value="Send it")).split("\n")
+    lines = apply_change(set_at("steps", 1, "name", value="Send it")).split("\n")
     assert lines[lines.index("  - id: send") + 1] == "    name: Send it"
 
 
 def test_moved_steps_keep_their_comments():
-    def turn_around(data: dict[str, Any]) -> None:
+    def reverse(data: dict[str, Any]) -> None:
         data["steps"].reverse()
 
-    assert changed(turn_around) == dedent("""\
+    assert apply_change(reverse) == dedent("""\
         # Digest
         # of the day
         name: daily-digest   # short
@@ -159,7 +159,7 @@ def test_moved_steps_keep_their_comments():
             condition: '{{ true }}'
             config:
               bot: ada  # who
-              prompt: Hello   # said
+              prompt: Hello   # greeting
 
               model: haiku
         # the end
@@ -170,17 +170,17 @@ def test_separate_comment_is_kept_when_step_is_removed():
     def drop(data: dict[str, Any]) -> None:
         del data["steps"][1]
 
-    gone, come = difference(changed(drop))
-    assert "  # ---- Sending ----" not in gone
-    assert "  # sends" in gone
-    assert come == []
+    removed, added = difference(apply_change(drop))
+    assert "  # ---- Sending ----" not in removed
+    assert "  # sends" in removed
+    assert added == []
 
 
 def test_new_step_follows_existing_layout():
     def add(data: dict[str, Any]) -> None:
         data["steps"].append({"id": "new", "type": "wait", "config": {"type": "wait", "seconds": 1}})
 
-    text = changed(add)
+    text = apply_change(add)
     assert "\n\n  - id: new\n    type: wait\n    config:\n      seconds: 1\n# the end\n" in text
 
 
@@ -191,22 +191,22 @@ def test_first_step_can_be_removed():
 
     assert (
         "# What is done\nsteps:\n  # ---- Sending ----\n\n  # sends\n  - id: send\n    type: http\n    config:"
-        in changed(drop)
+        in apply_change(drop)
     )
 
 
 def test_step_with_changed_type_keeps_position():
-    def turn(data: dict[str, Any]) -> None:
+    def change_type(data: dict[str, Any]) -> None:
         data["steps"][0] |= {"type": "wait", "config": {"type": "wait", "seconds": 1}}
 
-    text = changed(turn)
+    text = apply_change(change_type)
     assert "  # gathers\n  - id: gather   # first\n    type: wait\n" in text
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
 def test_line_endings_are_preserved(newline: str):
     before = BEFORE.replace("\n", newline)
-    text = changed(set_at("steps", 0, "config", "prompt", value="a\nb"), before)
+    text = apply_change(set_at("steps", 0, "config", "prompt", value="a\nb"), before)
     assert "\n" not in text.replace(newline, "")
 
 
@@ -222,7 +222,7 @@ def test_line_endings_are_preserved(newline: str):
 def test_json_types_are_distinguished(before: dict[str, Any], after: dict[str, Any]):
     data = {"name": "x", "metadata": before, "steps": [{"id": "a", "type": "wait", "config": {"seconds": 1}}]}
     text = "# kept\n" + read_data(data).source
-    assert changed(set_at("metadata", value=after), text).startswith("# kept\n")
+    assert apply_change(set_at("metadata", value=after), text).startswith("# kept\n")
 
 
 def test_invalid_text_is_replaced():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from forge.workflows.expressions.errors import ExpressionError
-from forge.workflows.expressions.evaluation import MAX_WORK_S, Bounds, evaluate, is_true
+from forge.workflows.expressions.evaluation import MAX_WORK_S, Limits, evaluate, is_true
 from forge.workflows.expressions.templates import check_expression, fill
 
 VARIABLES: dict[str, JsonValue] = {
@@ -230,9 +230,9 @@ def test_truth_values_are_those_of_javascript(text: str, truth: bool):
     ],
 )
 def test_evaluation_errors(text: str, message: str, hint: str | None):
-    told = problem(text)
-    assert told.message.startswith(message)
-    assert hint is None or hint in (told.hint or "")
+    error = problem(text)
+    assert error.message.startswith(message)
+    assert hint is None or hint in (error.hint or "")
 
 
 def test_function_error_is_not_hidden_by_or():
@@ -245,7 +245,7 @@ def test_invalid_unicode_is_rejected():
 
 
 SOON_S = 4.0
-"""Of processor time: the bound is half a second, and what is done between two looks at the clock."""
+"""CPU time: the limit of half a second, plus the work between two checks of the clock."""
 
 WORDS = st.sampled_from(
     [
@@ -355,10 +355,10 @@ RECORDS: list[JsonValue] = [{"id": number, "name": f"name {number}"} for number 
     ],
 )
 def test_expensive_expression_is_stopped(text: str):
-    began = time.thread_time()
+    started = time.thread_time()
     with contextlib.suppress(ExpressionError):
         evaluate(text, {"n": NUMBERS, "s": "a" * 200_000, "records": RECORDS})
-    assert time.thread_time() - began < SOON_S
+    assert time.thread_time() - started < SOON_S
 
 
 def test_stopped_expression_cannot_be_rescued_by_default():
@@ -367,20 +367,20 @@ def test_stopped_expression_cannot_be_rescued_by_default():
 
 
 def test_garbage_collection_does_not_count_as_work():
-    bounds = Bounds()
+    bounds = Limits()
     with bounds.without_collector():
         _spend(2 * MAX_WORK_S, gc.collect)
         assert bounds.tick()
         _spend(2 * MAX_WORK_S, lambda: None)
         with pytest.raises(ExpressionError, match="exceeded its limits"):
             bounds.tick()
-    assert not [one for one in gc.callbacks if "give_back" in repr(one)]
+    assert not [one for one in gc.callbacks if "extend_deadline" in repr(one)]
 
 
-def _spend(seconds: float, doing: Callable[[], object]) -> None:
+def _spend(seconds: float, function: Callable[[], object]) -> None:
     until = time.thread_time() + seconds
     while time.thread_time() < until:
-        doing()
+        function()
 
 
 def test_large_list_can_be_processed():

@@ -53,8 +53,8 @@ def test_placeholders_are_filled_in(template: JsonValue, filled: JsonValue):
 def test_inserted_values_are_not_evaluated(value: JsonValue, before: str):
     variables: dict[str, JsonValue] = {"trigger": {"value": value}}
     assert fill("{{ trigger.value }}", variables) == value
-    said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    assert fill(f"{before}{{{{ trigger.value }}}} end", variables) == f"{before}{said} end"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    assert fill(f"{before}{{{{ trigger.value }}}} end", variables) == f"{before}{text} end"
 
 
 @given(

@@ -29,7 +29,7 @@ async def no_memory(account_id: str, bot_id: str, query: str, limit: int) -> lis
 async def open_skills(store: Store, folder: Path) -> AsyncGenerator[tuple[SkillComponent, GatewayUnderTest]]:
     events = EventLog(store, Metrics(version="test"))
     async with open_gateway(store) as under:
-        hands = AgentSteps(under.gateway, events, store, Sandboxes())
-        parts = SkillComponent(settings_for(folder, "sqlite"), hands, no_secret, no_memory)
-        async with parts.worker_pool(is_server=False):
-            yield parts, under
+        agent_steps = AgentSteps(under.gateway, events, store, Sandboxes())
+        component = SkillComponent(settings_for(folder, "sqlite"), agent_steps, no_secret, no_memory)
+        async with component.worker_pool(is_server=False):
+            yield component, under

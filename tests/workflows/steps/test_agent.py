@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
 import pytest
-from tests.support.chat_client import PRICE, Talk, data, open_talk
+from tests.support.chat_client import PRICE, BotClient, data, open_bot_client
 from tests.support.live_forge import Live
 from tests.support.models import ModelServer, StartModels
-from tests.workflows.steps.step_calls import Attempt
+from tests.workflows.steps.step_calls import RecordedCall, call_of
 
 from forge.errors import ForgeError
-from forge.workflows.definition.models import AgentConfig
-from forge.workflows.engine.step_executor import StepError, StepResult
+from forge.kernel.ids import new_id
+from forge.workflows.engine.step_executor import RunInfo, StepError, StepResult
 from forge.workflows.steps.agent import AgentStepExecutor
 
 COUNT = {"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}}
@@ -34,20 +34,21 @@ class Environment:
     live: Live
     client: httpx2.AsyncClient
     models: ModelServer
-    talk: Talk
+    talk: BotClient
 
-    async def attempt(self, prompt: str, **more: Any) -> Attempt:
-        """Of a step in a run that goes on."""
+    async def attempt(self, prompt: str, **more: Any) -> RecordedCall:
+        """Return an attempt of a step in a running run."""
         run = data(await self.client.post("/api/v1/runs", json={"kind": "self_test", "input": {}}))
-        config = {"type": "agent", "bot": "ada", "prompt": prompt, **more}
-        return Attempt(self.live.forge.store, self.live.account_id, run["id"], config)
+        info = RunInfo(run["id"], self.live.account_id, new_id(), "digest", depth=0)
+        config = {"bot": "ada", "prompt": prompt, **more}
+        return call_of("agent", step_id="gather", run=info, database=self.live.forge.store, **config)
 
-    async def execute(self, attempt: Attempt) -> StepResult:
+    async def execute(self, attempt: RecordedCall) -> StepResult:
         bots = self.live.forge.bots
         executor = AgentStepExecutor(bots.bots, bots.questions, bots.answers)
-        return await executor.execute(attempt, AgentConfig.model_validate(attempt.config))
+        return await executor.execute(attempt, attempt.config())
 
-    async def fails(self, attempt: Attempt) -> StepError:
+    async def fails(self, attempt: RecordedCall) -> StepError:
         with pytest.raises(StepError) as caught:
             await self.execute(attempt)
         return caught.value
@@ -57,7 +58,7 @@ class Environment:
 async def environment(live_forge: Live, model_server: StartModels) -> AsyncIterator[Environment]:
     models = model_server({"scenes": SCENES})
     async with live_forge.client() as client:
-        yield Environment(live_forge, client, models, await open_talk(client, models))
+        yield Environment(live_forge, client, models, await open_bot_client(client, models))
 
 
 async def test_conversation_records_workflow_origin(environment: Environment):
@@ -82,7 +83,7 @@ async def test_conversation_records_workflow_origin(environment: Environment):
     run = data(await environment.client.get(f"/api/v1/runs/{linked}"))["run"]
     assert (run["kind"], run["parent_id"]) == ("chat", attempt.run_id)
     (request,) = environment.models.requests()
-    assert "workflow digest" in str(request.body["system"]), "the bot knows that nobody reads along"
+    assert "workflow digest" in str(request.body["system"]), "the bot knows that it runs unattended"
 
 
 async def test_repeated_step_finds_its_answer(environment: Environment):
@@ -93,7 +94,7 @@ async def test_repeated_step_finds_its_answer(environment: Environment):
     assert (again.output, again.cost_micros) == (first.output, first.cost_micros)
     assert len(environment.models.requests()) == asked == 2
     output: Any = again.output
-    assert output["json"] == {"count": 4}, "the bot was told what did not fit"
+    assert output["json"] == {"count": 4}, "the bot was asked to correct its answer"
 
 
 async def test_answer_must_match_schema(environment: Environment):
@@ -111,7 +112,7 @@ async def test_answer_must_match_schema(environment: Environment):
 
 
 async def test_missing_or_disabled_bot_is_not_asked(environment: Environment):
-    missing = await environment.fails(await environment.attempt("Which tea?", bot="nobody"))
+    missing = await environment.fails(await environment.attempt("Which tea?", bot="unknown"))
     assert (missing.problem.code, missing.problem.retryable) == ("unknown_bot", False)
     data(await environment.client.patch("/api/v1/bots/ada", json={"status": "disabled"}))
     with pytest.raises(ForgeError) as off:
@@ -127,7 +128,7 @@ async def test_refused_or_stopped_answer_fails_step(environment: Environment):
     working = asyncio.create_task(environment.fails(attempt))
     while not attempt.linked:
         await asyncio.sleep(0.02)
-    session: Any = attempt.tickets[0]
+    session: Any = attempt.row.ticket
     await environment.talk.post(f"/sessions/{session['session_id']}/stop")
     assert (await working).problem.code == "stopped"
 
@@ -135,15 +136,15 @@ async def test_refused_or_stopped_answer_fails_step(environment: Environment):
 async def test_reused_conversation_takes_one_question_at_a_time(environment: Environment):
     first = await environment.attempt("Tell it slowly", session="reuse")
     second = await environment.attempt("Which tea?", session="reuse")
-    second.workflow_id = first.workflow_id
+    second.facts = replace(second.facts, workflow_id=first.workflow_id)
     working = asyncio.create_task(environment.execute(first))
     while not first.linked:
         await asyncio.sleep(0.02)
-    answered: Any = (await environment.execute(second)).output
+    second_output: Any = (await environment.execute(second)).output
     assert working.done() and second.waited
-    told: Any = (await working).output
-    assert answered["session_id"] == told["session_id"]
-    assert [one["role"] for one in await environment.talk.messages(told["session_id"])] == [
+    first_output: Any = (await working).output
+    assert second_output["session_id"] == first_output["session_id"]
+    assert [one["role"] for one in await environment.talk.messages(first_output["session_id"])] == [
         "user",
         "assistant",
     ] * 2

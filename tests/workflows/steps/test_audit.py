@@ -1,13 +1,14 @@
 """Audit steps, with real runs and workspaces."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.audits.git_project import make_project, spoil
 from tests.support.live_forge import Live, live, settings_for
-from tests.workflows.steps.step_calls import Call, call_of
+from tests.workflows.steps.step_calls import RUN, RecordedCall, call_of
 
 from forge.audits.models import AuditReport, CheckResult, Verdict
 from forge.errors import ForgeError
@@ -74,12 +75,11 @@ async def forge(tmp_path: Path) -> AsyncIterator[Live]:
         yield running
 
 
-async def audit_call(running: Live, **config: Any) -> Call:
+async def audit_call(running: Live, **config: Any) -> RecordedCall:
     """Create a step call in a run that waits for an answer."""
-    call = call_of("audit", **config)
-    call.database, call.account_id = running.forge.store, running.account_id
-    call.run_id = (await running.forge.runs.start_public(running.account_id, "self_test", {"ask": True})).id
-    return call
+    run = await running.forge.runs.start_public(running.account_id, "self_test", {"ask": True})
+    info = replace(RUN, account_id=running.account_id, run_id=run.id)
+    return call_of("audit", run=info, database=running.forge.store, **config)
 
 
 def executor(running: Live) -> AuditStepExecutor:
@@ -110,7 +110,7 @@ async def test_audit_is_a_child_run(forge: Live, tmp_path: Path):
     run = await forge.forge.runs.find_one(forge.account_id, run_id)
     assert (run.kind, run.parent_id) == ("audit", call.run_id)
     again = await executor(forge).execute(call, call.config())
-    assert again == done, "what was begun is waited for, not begun again"
+    assert again == done, "a repeated step waits for the audit that it started"
 
 
 async def test_verdict_in_fail_on_fails_step(forge: Live, tmp_path: Path):

@@ -27,8 +27,8 @@ BOTH = pytest.mark.parametrize("language", ["javascript", "python"])
 async def runner(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runner]:
     """No database is needed, because code steps do not use it."""
     folder = tmp_path_factory.mktemp("code")
-    async with open_skills(Store(f"sqlite:///{folder}/never-opened.db"), folder) as (parts, _):
-        yield parts.runner
+    async with open_skills(Store(f"sqlite:///{folder}/never-opened.db"), folder) as (component, _):
+        yield component.runner
 
 
 async def run(runner: Runner, language: str, source: str, **config: Any) -> StepResult:
@@ -49,11 +49,11 @@ ECHOES = {
 
 
 @BOTH
-@pytest.mark.parametrize("given", [None, {"a": [1, None, "é"]}, [1, 2], "text", 7, False])
-async def test_code_returns_its_result(runner: Runner, language: str, given: JsonValue):
-    done = await run(runner, language, ECHOES[language], input=given)
+@pytest.mark.parametrize("value", [None, {"a": [1, None, "é"]}, [1, 2], "text", 7, False])
+async def test_code_returns_its_result(runner: Runner, language: str, value: JsonValue):
+    done = await run(runner, language, ECHOES[language], input=value)
     assert done == StepResult(
-        {"type": "code", "language": language, "output": {} if given is None else given}
+        {"type": "code", "language": language, "output": {} if value is None else value}
     )
 
 
@@ -64,8 +64,8 @@ async def test_wasm_component_is_executed(runner: Runner):
 
 @pytest.mark.parametrize("source", ["no base64!", "AAAA", base64.b64encode(ECHO[:40]).decode()])
 async def test_invalid_component_is_reported(runner: Runner, source: str):
-    told = await failure(runner, "wasm", source)
-    assert (told.problem.code, told.problem.retryable) == ("code_unusable", False)
+    error = await failure(runner, "wasm", source)
+    assert (error.problem.code, error.problem.retryable) == ("code_unusable", False)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ async def test_console_output_is_logged(runner: Runner, language: str, source: s
     ],
 )
 async def test_error_contains_line(runner: Runner, language: str, source: str, place: str):
-    told = await failure(runner, language, source)
-    assert (told.problem.code, told.problem.retryable) == ("code_raised", False)
-    assert told.message.startswith("The code of one failed: TypeError: oops")
-    assert place in told.message
+    error = await failure(runner, language, source)
+    assert (error.problem.code, error.problem.retryable) == ("code_raised", False)
+    assert error.message.startswith("The code of one failed: TypeError: oops")
+    assert place in error.message
 
 
 @pytest.mark.parametrize(
@@ -125,17 +125,17 @@ async def test_code_has_no_capabilities(runner: Runner, language: str, reach: st
         "javascript": f"function run() {{ try {{ {reach} }} catch (e) {{}} return 1 }}",
         "python": f"def run(input):\n    try:\n        {reach}\n    except BaseException:\n        pass\n    return 1\n",
     }
-    told = await failure(runner, language, sources[language])
-    assert told.problem.code == "code_refused"
-    assert "write a skill to use capabilities" in told.message
+    error = await failure(runner, language, sources[language])
+    assert error.problem.code == "code_refused"
+    assert "write a skill to use capabilities" in error.message
 
 
 async def test_cancelled_code_stops_at_once(runner: Runner):
     running = asyncio.create_task(run(runner, "javascript", "function run() { for (;;) {} }"))
     await asyncio.sleep(0.3)
-    began = time.monotonic()
+    started = time.monotonic()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert time.monotonic() - began < LIMITS[Tier.VERIFIED].seconds / 2
+    assert time.monotonic() - started < LIMITS[Tier.VERIFIED].seconds / 2
     assert (await run(runner, "javascript", ECHOES["javascript"])).output

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue, SecretStr
 from tests.outgoing.servers import Answer, Asked, Served, plain, redirect, serving
-from tests.workflows.steps.step_calls import Call, call_of
+from tests.workflows.steps.step_calls import RecordedCall, call_of
 
 from forge.errors import NotFound
 from forge.kernel.clock import now
@@ -34,14 +34,16 @@ def executor(*allowed: Served) -> HttpStepExecutor:
     return HttpStepExecutor(Outgoing(tuple(one.place for one in allowed)), secret)
 
 
-async def ask(served: Served, path: str = "/", /, call: Call | None = None, **config: Any) -> StepResult:
+async def execute(
+    served: Served, path: str = "/", /, call: RecordedCall | None = None, **config: Any
+) -> StepResult:
     call = call or call_of("http", url=f"{served.url}{path}", **config)
     return await executor(served).execute(call, call.config())
 
 
 async def failure(served: Served, path: str = "/", /, **config: Any) -> StepError:
     with pytest.raises(StepError) as raised:
-        await ask(served, path, **config)
+        await execute(served, path, **config)
     return raised.value
 
 
@@ -56,7 +58,7 @@ async def test_json_response_is_parsed():
     async with serving(
         plain(b'{"n": [1, null]}', content_type="application/json; charset=utf-8", x_a="b")
     ) as served:
-        done = await ask(served, "/a?b=c")
+        done = await execute(served, "/a?b=c")
     assert done.output == {
         "type": "http",
         "status": 200,
@@ -86,7 +88,7 @@ async def test_json_response_is_parsed():
 async def test_body_is_read_by_content_type(body: bytes, media: str, expected: dict[str, JsonValue]):
     headers = {"content_type": media} if media else {}
     async with serving(plain(body, **headers)) as served:
-        done = await ask(served)
+        done = await execute(served)
     assert isinstance(done.output, dict)
     assert {name: done.output[name] for name in ("body", "encoding") if name in done.output} == expected
 
@@ -94,7 +96,7 @@ async def test_body_is_read_by_content_type(body: bytes, media: str, expected: d
 @pytest.mark.parametrize("body", [b"{'a': 1}", b"NaN", b"[" * 300 + b"]" * 300, b"1e999"])
 async def test_broken_json_is_returned_as_text_with_warning(body: bytes):
     async with serving(plain(body, content_type="application/json")) as served:
-        done = await ask(served)
+        done = await execute(served)
     assert isinstance(done.output, dict)
     assert done.output["body"] == body.decode()
     assert [line.level for line in done.logs] == ["info", "warn"]
@@ -117,7 +119,7 @@ async def test_broken_json_is_returned_as_text_with_warning(body: bytes):
 )
 async def test_request_body_encoding(body: JsonValue, headers: dict[str, str], sent: str, media: str):
     async with serving(plain()) as served:
-        await ask(served, method="POST", body=body, headers=headers)
+        await execute(served, method="POST", body=body, headers=headers)
     asked = served.asked[0]
     assert (asked.body.decode(), asked.headers["content-type"]) == (sent, media)
 
@@ -125,21 +127,21 @@ async def test_request_body_encoding(body: JsonValue, headers: dict[str, str], s
 async def test_idempotency_key_depends_on_content():
     async with serving(plain()) as served:
         call = call_of("http", method="POST", url=served.url, body={"n": 1})
-        await ask(served, call=call)
-        call.attempt = 2
-        await ask(served, call=call)
+        await execute(served, call=call)
+        call.row = call.row.with_summary(attempt=2)
+        await execute(served, call=call)
         await executor(served).execute(call, call.config().model_copy(update={"body": {"n": 2}}))
-        await ask(served, method="DELETE", headers={"Idempotency-Key": "mine"})
+        await execute(served, method="DELETE", headers={"Idempotency-Key": "mine"})
     first, again, other, own = [asked.headers["idempotency-key"] for asked in served.asked]
     assert first == again != other
     assert own == "mine"
 
 
 async def test_secrets_are_sent_but_not_returned():
-    def said(asked: Asked) -> bytes:
+    def body_of(asked: Asked) -> bytes:
         return f"{asked.line} {asked.headers['authorization']} {asked.body.decode()}".encode()
 
-    async with serving(echo(said)) as served:
+    async with serving(echo(body_of)) as served:
         call = call_of(
             "http",
             method="POST",
@@ -152,9 +154,9 @@ async def test_secrets_are_sent_but_not_returned():
     assert asked.headers["authorization"] == f"Bearer {KEY}"
     assert json.loads(asked.body) == {"key": KEY}
     assert "s3cret" in asked.line
-    told = json.dumps(done.output) + str(done.logs)
-    assert "s3cret" not in told
-    assert "POST" in told
+    text = json.dumps(done.output) + str(done.logs)
+    assert "s3cret" not in text
+    assert "POST" in text
 
 
 async def test_secret_is_removed_from_binary_response():
@@ -163,7 +165,7 @@ async def test_secret_is_removed_from_binary_response():
         await plain(body, content_type="application/octet-stream")(asked, writer)
 
     async with serving(answer) as served:
-        done = await ask(served, headers={"X-Key": "{{ secrets.API_KEY }}"})
+        done = await execute(served, headers={"X-Key": "{{ secrets.API_KEY }}"})
     assert isinstance(done.output, dict) and done.output["encoding"] == "base64"
     assert base64.b64decode(str(done.output["body"])) == b"\xff\x00" + MASK.encode() + b"\xfe"
 
@@ -172,12 +174,12 @@ async def test_secret_is_removed_from_binary_response():
 async def test_secret_host_is_hidden(url: str):
     known = {"HOST": "TopSecret", "WHOLE": "https://TopSecret.invalid/x"}
 
-    async def found(name: str) -> SecretStr:
+    async def resolve(name: str) -> SecretStr:
         return SecretStr(known[name])
 
     call = call_of("http", url=url)
     with pytest.raises(StepError) as raised:
-        await HttpStepExecutor(Outgoing(), found).execute(call, call.config())
+        await HttpStepExecutor(Outgoing(), resolve).execute(call, call.config())
     assert raised.value.problem.code == "network"
     assert "topsecret" not in repr(raised.value.problem).lower()
 
@@ -185,14 +187,14 @@ async def test_secret_host_is_hidden(url: str):
 @pytest.mark.parametrize("status", ["200 OK", "500 Broken"])
 async def test_errors_contain_no_secrets(status: str):
     async with serving(echo(lambda asked: asked.headers["x-key"].encode(), status)) as served:
-        told = await failure(
+        error = await failure(
             served,
             "/{{ secrets.API_KEY }}",
             headers={"X-Key": "{{ secrets.API_KEY }}"},
             expect_status=[204],
         )
-    assert "s3cret" not in repr(told.problem) + str(told.logs)
-    assert told.__cause__ is None
+    assert "s3cret" not in repr(error.problem) + str(error.logs)
+    assert error.__cause__ is None
 
 
 async def test_invalid_url_is_reported_without_secret():
@@ -206,9 +208,9 @@ async def test_invalid_url_is_reported_without_secret():
 
 async def test_missing_secret_is_named():
     async with serving(plain()) as served:
-        told = await failure(served, headers={"X": "{{ secrets.OTHER }}"})
-    assert (told.problem.code, served.asked) == ("unknown_secret", [])
-    assert "OTHER" in told.message
+        error = await failure(served, headers={"X": "{{ secrets.OTHER }}"})
+    assert (error.problem.code, served.asked) == ("unknown_secret", [])
+    assert "OTHER" in error.message
 
 
 async def test_body_with_secret_is_not_redirected_to_other_host():
@@ -239,25 +241,25 @@ async def test_unexpected_status_is_an_error(
     status: str, expect: list[int] | None, code: str, retryable: bool
 ):
     async with serving(plain(b"Because\n of " + b"x" * 5000, status, content_type="text/plain")) as served:
-        told = await failure(served, expect_status=expect)
-    assert (told.problem.code, told.problem.retryable) == (code, retryable)
-    assert told.message.startswith(f"GET {served.url}/ returned {status[:3]}: Because of xxx")
-    assert len(told.message) < 600
-    assert [line.level for line in told.logs] == ["info"]
+        error = await failure(served, expect_status=expect)
+    assert (error.problem.code, error.problem.retryable) == (code, retryable)
+    assert error.message.startswith(f"GET {served.url}/ returned {status[:3]}: Because of xxx")
+    assert len(error.message) < 600
+    assert [line.level for line in error.logs] == ["info"]
 
 
 async def test_expected_status_is_not_an_error():
     async with serving(plain(b"", "404 Not Found")) as served:
-        done = await ask(served, expect_status=[404])
+        done = await execute(served, expect_status=[404])
     assert isinstance(done.output, dict)
     assert done.output["status"] == 404
 
 
 async def test_retry_after_is_passed_on():
     async with serving(plain(b"", "429 Often", retry_after="17")) as served:
-        told = await failure(served)
-    assert told.problem.retry_after_s == 17
-    assert told.message.endswith("returned 429 with an empty body.")
+        error = await failure(served)
+    assert error.problem.retry_after_s == 17
+    assert error.message.endswith("returned 429 with an empty body.")
 
 
 def test_retry_after_formats():
@@ -311,26 +313,26 @@ async def test_value_cannot_inject_header(value: str):
 
 async def test_reserved_headers_are_refused():
     async with serving(plain()) as served:
-        told = await failure(served, headers={"Host": "other.example"})
-    assert (told.problem.code, served.asked) == ("bad_request", [])
+        error = await failure(served, headers={"Host": "other.example"})
+    assert (error.problem.code, served.asked) == ("bad_request", [])
 
 
 async def test_too_large_response_is_an_error():
     async with serving(plain(b"x" * 101)) as served:
-        told = await failure(served, max_bytes=100)
-        done = await ask(served, max_bytes=101, method="POST", body="y" * 500)
-    assert told.problem.code == "too_large"
+        error = await failure(served, max_bytes=100)
+        done = await execute(served, max_bytes=101, method="POST", body="y" * 500)
+    assert error.problem.code == "too_large"
     assert isinstance(done.output, dict)
 
 
 async def test_missing_response_times_out():
-    async def silence(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def never_respond(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
-    async with serving(silence) as served:
+    async with serving(never_respond) as served:
         call = call_of("http", url=served.url, timeout_secs=0.2)
         with pytest.raises(StepError) as raised:
-            await ask(served, call=call)
+            await execute(served, call=call)
     assert (raised.value.problem.code, raised.value.problem.retryable) == ("timeout", True)
 
 
@@ -346,9 +348,9 @@ async def test_redirect_is_followed_and_reported():
     assert "x-key" not in last.asked[0].headers
 
 
-async def test_nobody_there_retryable():
+async def test_connection_error_is_retryable():
     async with serving(plain()) as served:
         pass
-    told = await failure(served)
-    assert (told.problem.code, told.problem.retryable) == ("network", True)
-    assert told.logs == tuple[LogLine, ...]()
+    error = await failure(served)
+    assert (error.problem.code, error.problem.retryable) == ("network", True)
+    assert error.logs == tuple[LogLine, ...]()

@@ -12,7 +12,7 @@ from forge.workflows.expressions.templates import read_template
 from forge.workflows.steps.http import Part, keeps_host
 
 
-def written(template: str) -> Sequence[Part]:
+def template_parts(template: str) -> Sequence[Part]:
     return [piece if isinstance(piece, str) else None for piece in read_template(template)]
 
 
@@ -38,7 +38,7 @@ def written(template: str) -> Sequence[Part]:
     ],
 )
 def test_values_may_fill_open_parts_of_url(template: str, filled: str):
-    assert keeps_host(written(template), filled)
+    assert keeps_host(template_parts(template), filled)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_values_may_fill_open_parts_of_url(template: str, filled: str):
     ],
 )
 def test_value_cannot_change_url_host(template: str, filled: str):
-    assert not keeps_host(written(template), filled)
+    assert not keeps_host(template_parts(template), filled)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_value_cannot_change_url_host(template: str, filled: str):
 @given(value=st.text("evil.test/?#@\\:[]% \t\n0123-_ä\uff0f", max_size=20))
 def test_any_value_keeps_literal_host(template: str, value: str):
     filled = template.replace("{{ x }}", value)
-    if not keeps_host(written(template), filled):
+    if not keeps_host(template_parts(template), filled):
         return
     try:
         host = parse_url(filled).host

@@ -8,10 +8,10 @@ from tests.messages.messaging import SCENES, Messaging, open_messaging
 from tests.support.chat_client import data
 from tests.support.live_forge import Live
 from tests.support.models import StartModels
-from tests.workflows.steps.step_calls import Attempt
+from tests.workflows.steps.step_calls import RecordedCall, call_of
 
-from forge.workflows.definition.models import MessageConfig
-from forge.workflows.engine.step_executor import StepError, StepResult
+from forge.kernel.ids import new_id
+from forge.workflows.engine.step_executor import RunInfo, StepError, StepResult
 from forge.workflows.steps.message import MessageStepExecutor
 
 
@@ -22,16 +22,16 @@ async def messaging(live_forge: Live, model_server: StartModels) -> AsyncIterato
         yield await open_messaging(live_forge, client, models, "Ada")
 
 
-async def attempt(messaging: Messaging, **config: Any) -> Attempt:
+async def attempt(messaging: Messaging, **config: Any) -> RecordedCall:
     run = data(await messaging.client.post("/api/v1/runs", json={"kind": "self_test", "input": {}}))
-    given = {"type": "message", "body": "When does the tide turn?", **config}
-    return Attempt(messaging.live.forge.store, messaging.live.account_id, run["id"], given)
+    live = messaging.live
+    info = RunInfo(run["id"], live.account_id, new_id(), "digest", depth=0)
+    values = {"body": "When does the tide turn?", **config}
+    return call_of("message", step_id="gather", run=info, database=live.forge.store, **values)
 
 
-async def execute(messaging: Messaging, step: Attempt) -> StepResult:
-    return await MessageStepExecutor(messaging.live.forge.messages).execute(
-        step, MessageConfig.model_validate(step.config)
-    )
+async def execute(messaging: Messaging, step: RecordedCall) -> StepResult:
+    return await MessageStepExecutor(messaging.live.forge.messages).execute(step, step.config())
 
 
 async def test_message_step_returns_reply(messaging: Messaging):
@@ -40,7 +40,7 @@ async def test_message_step_returns_reply(messaging: Messaging):
     output: Any = done.output
     assert (output["type"], output["reply"]) == ("message", "It turns at six.") and done.cost_micros > 0
     again = await execute(messaging, step)
-    assert again.output == output, "after a crash it is found, not sent again"
+    assert again.output == output, "a repeated step finds its message instead of sending another"
     message = await messaging.message(output["message_id"])
     assert message["sender"] == {
         "type": "workflow",
@@ -52,10 +52,10 @@ async def test_message_step_returns_reply(messaging: Messaging):
     (delivery,) = message["deliveries"]
     run = data(await messaging.client.get(f"/api/v1/runs/{delivery['run_id']}"))["run"]
     assert run["parent_id"] == step.run_id and delivery["run_id"] in step.linked
-    assert len(messaging.asked()) == 1
-    with pytest.raises(StepError) as quiet:
+    assert len(messaging.bot_requests()) == 1
+    with pytest.raises(StepError) as raised:
         await execute(messaging, await attempt(messaging, to="ada", wait=True, message_type="information"))
-    assert quiet.value.problem.code == "no_reply"
+    assert raised.value.problem.code == "no_reply"
 
 
 async def test_failed_message_fails_step(messaging: Messaging):
@@ -64,7 +64,7 @@ async def test_failed_message_fails_step(messaging: Messaging):
             await execute(messaging, await attempt(messaging, **config))
         return caught.value.problem.code
 
-    assert await code(to="nobody") == "unknown_bot"
+    assert await code(to="unknown") == "unknown_bot"
     assert await code(to="ada", body="") == "bad_message"
     assert await code(to="ada", body="half \ud83d") == "bad_message"
     assert await code(channel="No Such Name!") == "bad_message"
@@ -72,5 +72,5 @@ async def test_failed_message_fails_step(messaging: Messaging):
     assert await code(to="ada", wait=True) == "bot_blocked"
     sent = await execute(messaging, await attempt(messaging, to="ada"))
     output: Any = sent.output
-    delivered = await messaging.delivered(output["message_id"])
-    assert delivered["deliveries"][0]["status"] == "failed", "who does not wait does not fail"
+    delivered = await messaging.wait_for_delivery(output["message_id"])
+    assert delivered["deliveries"][0]["status"] == "failed", "a step that does not wait does not fail"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from pydantic import JsonValue
-from tests.skills.making import script, skill_md
+from tests.skills.skill_files import script, skill_md
 from tests.support.models import StartModels
 from tests.workflows.steps.skill_services import open_skills
 from tests.workflows.steps.step_calls import call_of
@@ -22,7 +22,7 @@ from forge.workflows.steps.skill import SkillStepExecutor, as_object
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("value", "expected"),
     [
         (None, {}),
         ("text", {"input": "text"}),
@@ -32,17 +32,17 @@ from forge.workflows.steps.skill import SkillStepExecutor, as_object
         ("", {"input": ""}),
     ],
 )
-def test_skill_input_is_wrapped_in_object(given: JsonValue, expected: dict[str, JsonValue]):
-    assert as_object(given) == expected
+def test_skill_input_is_wrapped_in_object(value: JsonValue, expected: dict[str, JsonValue]):
+    assert as_object(value) == expected
 
 
-async def add(parts: SkillComponent, name: str, files: dict[str, str]) -> None:
-    await parts.library.put(name, {path: text.encode() for path, text in files.items()}, replace=False)
+async def add(component: SkillComponent, name: str, files: dict[str, str]) -> None:
+    await component.library.put(name, {path: text.encode() for path, text in files.items()}, replace=False)
 
 
-async def use(parts: SkillComponent, skill: str, **config: Any) -> StepResult:
+async def use(component: SkillComponent, skill: str, **config: Any) -> StepResult:
     call = call_of("skill", skill=skill, **config)
-    return await SkillStepExecutor(parts.runner).execute(call, call.config(inputs={"n": 3}))
+    return await SkillStepExecutor(component.runner).execute(call, call.config(inputs={"n": 3}))
 
 
 ADDS = "def run(input):\n    print('adding')\n    return {'sum': input['n'] + 1}\n"
@@ -50,21 +50,21 @@ RAISES = "function run(input) { console.error('now'); throw new Error('no ' + in
 
 
 async def test_script_invocation_is_recorded(store: Store, tmp_path: Path):
-    async with open_skills(store, tmp_path) as (parts, _):
-        await add(parts, "adds", script("adds", ADDS, "skill.py"))
-        await add(parts, "raises", script("raises", RAISES))
-        done = await use(parts, "adds", input={"n": "{{ inputs.n }}"})
+    async with open_skills(store, tmp_path) as (component, _):
+        await add(component, "adds", script("adds", ADDS, "skill.py"))
+        await add(component, "raises", script("raises", RAISES))
+        done = await use(component, "adds", input={"n": "{{ inputs.n }}"})
         assert done == StepResult(
             {"type": "skill", "skill": "adds", "output": {"sum": 4}}, logs=(LogLine(text="adding"),)
         )
         with pytest.raises(StepError) as raised:
-            await use(parts, "raises", input="more")
+            await use(component, "raises", input="more")
         problem = raised.value.problem
         assert (problem.code, problem.retryable) == ("skill_raised", False)
         assert problem.message.startswith("The skill raises failed: Error: no more")
         assert raised.value.logs == (LogLine(level="error", text="now"),)
         with pytest.raises(StepError, match="nothing") as raised:
-            await use(parts, "nothing")
+            await use(component, "nothing")
         assert raised.value.problem.code == "unknown_skill"
         async with store.read() as tx:
             runs = await skill_store.list_runs(tx, "account-1", "adds", None, 10)
@@ -72,10 +72,10 @@ async def test_script_invocation_is_recorded(store: Store, tmp_path: Path):
 
 
 async def test_skill_without_grant_is_refused(store: Store, tmp_path: Path):
-    async with open_skills(store, tmp_path) as (parts, _):
-        await add(parts, "nosy", script("nosy", "function run() { return secrets.get('A') }"))
+    async with open_skills(store, tmp_path) as (component, _):
+        await add(component, "nosy", script("nosy", "function run() { return secrets.get('A') }"))
         with pytest.raises(StepError, match="is not granted") as raised:
-            await use(parts, "nosy")
+            await use(component, "nosy")
     assert raised.value.problem.code == "skill_refused"
 
 
@@ -83,19 +83,19 @@ async def test_instruction_skill_costs_are_charged_to_run(
     store: Store, tmp_path: Path, model_server: StartModels
 ):
     server = model_server({"scenes": {"only": {"turns": [{"text": "Short."}]}}})
-    async with open_skills(store, tmp_path) as (parts, under):
+    async with open_skills(store, tmp_path) as (component, under):
         await under.add("one", server.url)
         await under.choose("one:scripted", role=Role.BOT)
-        await add(parts, "brief", {"SKILL.md": skill_md("brief", kind="prompt", body="Be brief.")})
-        done = await use(parts, "brief", input="a text")
-        (bill,) = await under.calls()
+        await add(component, "brief", {"SKILL.md": skill_md("brief", kind="prompt", body="Be brief.")})
+        done = await use(component, "brief", input="a text")
+        (call,) = await under.calls()
         assert done.output == {"type": "skill", "skill": "brief", "output": {"text": "Short."}}
-        assert (bill.run_id, bill.cost_micros) == ("run-1", done.cost_micros)
+        assert (call.run_id, call.cost_micros) == ("run-1", done.cost_micros)
         assert done.cost_micros > 0
 
 
 async def test_unavailable_model_is_reported(store: Store, tmp_path: Path):
-    async with open_skills(store, tmp_path) as (parts, _):
-        await add(parts, "brief", {"SKILL.md": skill_md("brief", kind="prompt", body="Be brief.")})
+    async with open_skills(store, tmp_path) as (component, _):
+        await add(component, "brief", {"SKILL.md": skill_md("brief", kind="prompt", body="Be brief.")})
         with pytest.raises(ModelKeyRefused):
-            await use(parts, "brief")
+            await use(component, "brief")

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from forge.workflows.steps.wait import spoken
+from forge.workflows.steps.wait import format_time
 
 
 @pytest.fixture
@@ -17,12 +17,12 @@ def in_utc(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.usefixtures("in_utc")
 @pytest.mark.parametrize(
-    ("until", "said"),
+    ("until", "expected"),
     [
         (datetime(2026, 11, 16, 9, 0, tzinfo=UTC), "09:00 UTC"),
         (datetime(2026, 11, 16, 9, 0, 7, tzinfo=UTC), "09:00:07 UTC"),
         (datetime(2026, 12, 1, 9, 0, tzinfo=UTC), "1 December 2026, 09:00 UTC"),
     ],
 )
-def test_time_format(until: datetime, said: str):
-    assert spoken(until, datetime(2026, 11, 16, 8, 30, tzinfo=UTC)) == said
+def test_time_format(until: datetime, expected: str):
+    assert format_time(until, datetime(2026, 11, 16, 8, 30, tzinfo=UTC)) == expected

@@ -135,7 +135,7 @@ class Environment:
             return await self.events.read(tx, STREAM, types=types)
 
     async def set_next_at(self, workflow_id: str, at: datetime) -> None:
-        """As if the server had been away since then."""
+        """Set the next occurrence, as if the server had been down since then."""
         async with self.store.begin() as tx:
             await tx.execute(
                 sa.update(workflow_triggers)

@@ -26,10 +26,12 @@ TRIGGER = TriggerRow(
 
 async def test_condition_does_not_block_event_loop():
     when = "size(event.items.map(a, event.items.map(b, a * b))) == 100"
-    asked = asyncio.ensure_future(condition_holds(TRIGGER, when, "*", now(), {"items": list(range(100))}))
+    evaluation = asyncio.ensure_future(
+        condition_holds(TRIGGER, when, "*", now(), {"items": list(range(100))})
+    )
     turns = 0
-    while not asked.done():
+    while not evaluation.done():
         await asyncio.sleep(0)
         turns += 1
-    assert asked.result() is True
+    assert evaluation.result() is True
     assert turns > 10

@@ -21,8 +21,8 @@ def cron(schedule: str = "hourly", catch_up: str = "once", **more: object) -> di
 
 
 async def run_at(environment: Environment, moment: datetime) -> None:
-    clock = CronScheduler(environment.launcher, clock=lambda: moment)
-    while await clock.sweep():
+    scheduler = CronScheduler(environment.launcher, clock=lambda: moment)
+    while await scheduler.sweep():
         pass
 
 
@@ -76,9 +76,9 @@ async def test_clock_set_back_neither_delays_nor_repeats(
 async def test_clock_set_back_is_detected(environment: Environment):
     workflow_id = await environment.save(cron())
     moments = iter([at("2026-01-01T12:30:00")] * 3)
-    clock = CronScheduler(environment.launcher, clock=lambda: next(moments, at("2026-01-01T09:30:00")))
+    scheduler = CronScheduler(environment.launcher, clock=lambda: next(moments, at("2026-01-01T09:30:00")))
     await environment.set_next_at(workflow_id, at("2026-01-01T13:00:00"))
-    async with in_background(clock.run_forever(), "schedules"), asyncio.timeout(PATIENCE_S):
+    async with in_background(scheduler.run_forever(), "schedules"), asyncio.timeout(PATIENCE_S):
         while (await environment.view(workflow_id)).next_at != at("2026-01-01T10:00:00"):
             await asyncio.sleep(0.05)
 
@@ -117,9 +117,9 @@ async def test_refusal_is_published_and_schedule_continues(environment: Environm
         at("2026-01-01T10:00:00"),
         None,
     )
-    (told,) = await environment.published()
-    assert told.type == "workflow.refused"
-    assert told.data == {
+    (event,) = await environment.published()
+    assert event.type == "workflow.refused"
+    assert event.data == {
         "workflow_id": workflow_id,
         "name": "w",
         "trigger": "cron",
@@ -134,11 +134,11 @@ async def test_temporary_failure_is_retried(environment: Environment):
     workflow_id = await environment.save(cron())
     await environment.set_next_at(workflow_id, at("2026-01-01T09:00:00"))
     environment.refusal = Unavailable("Later.")
-    clock = CronScheduler(environment.launcher, clock=lambda: at("2026-01-01T09:00:01"))
-    assert await clock.sweep()
+    scheduler = CronScheduler(environment.launcher, clock=lambda: at("2026-01-01T09:00:01"))
+    assert await scheduler.sweep()
     assert (await environment.view(workflow_id)).next_at == at("2026-01-01T09:00:00")
     environment.refusal = None
-    assert await clock.sweep()
+    assert await scheduler.sweep()
     assert len(await environment.runs()) == 1
 
 

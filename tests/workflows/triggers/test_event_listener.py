@@ -37,9 +37,9 @@ def bot(slug: str = "atlas", part: Any = "soul") -> BotChanged:
     return BotChanged(bot_id="1", slug=slug, part=part)
 
 
-async def tell(environment: Environment, *facts: EventData) -> int:
+async def publish(environment: Environment, *events: EventData) -> int:
     async with environment.store.begin() as tx:
-        return await environment.events.append(tx, STREAM, *facts)
+        return await environment.events.append(tx, STREAM, *events)
 
 
 async def eventually(condition: Callable[[], Awaitable[object]]) -> None:
@@ -65,7 +65,7 @@ async def listening(environment: Environment, runs: Runs) -> AsyncIterator[None]
         yield
 
 
-async def resolved(environment: Environment, seq: int) -> None:
+async def wait_until_processed(environment: Environment, seq: int) -> None:
     """Wait until all events up to there were processed."""
 
     async def is_there() -> bool:
@@ -93,10 +93,10 @@ async def workflow_run(environment: Environment, workflow_id: str, depth: int = 
                 created_at=now(),
             )
         )
-    return a_run(run_id, "workflow")
+    return make_run(run_id, "workflow")
 
 
-def a_run(
+def make_run(
     run_id: str, kind: str, status: RunStatus = RunStatus.COMPLETED, parent_id: str | None = None
 ) -> Run:
     return Run(
@@ -116,17 +116,17 @@ def a_run(
 
 
 async def test_event_starts_only_matching_triggers(environment: Environment, runs: Runs):
-    wanted = await environment.save(trigger("bot.changed", "bot:atlas"), name="wanted")
+    matching = await environment.save(trigger("bot.changed", "bot:atlas"), name="matching")
     await environment.save(trigger("bot.changed", "bot:other"), name="other")
     await environment.save(trigger("skill.changed"), name="skill")
     await environment.save(trigger("bot.changed", when='event.part == "user"'), name="unmet")
     await environment.save(trigger("bot.changed"), name="off", is_enabled=False)
     async with listening(environment, runs):
-        seq = await tell(environment, bot())
-        await resolved(environment, seq)
+        seq = await publish(environment, bot())
+        await wait_until_processed(environment, seq)
     (run,) = await environment.runs()
     assert (run.workflow_id, run.trigger, run.source) == (
-        wanted,
+        matching,
         TriggerType.EVENT,
         "bot.changed of bot:atlas",
     )
@@ -136,22 +136,22 @@ async def test_event_starts_only_matching_triggers(environment: Environment, run
 
 async def test_events_during_downtime_are_processed_once(environment: Environment, runs: Runs):
     await environment.save(trigger("bot.changed"))
-    last = await tell(environment, *[bot()] * 7)
+    last = await publish(environment, *[bot()] * 7)
     for _ in range(2):
         async with listening(environment, runs):
-            await resolved(environment, last)
+            await wait_until_processed(environment, last)
     assert len(await environment.runs()) == 7
 
 
 async def test_repeated_events_after_crash_start_nothing(environment: Environment, runs: Runs):
     await environment.save(trigger("bot.changed"))
-    last = await tell(environment, bot(), bot())
+    last = await publish(environment, bot(), bot())
     async with listening(environment, runs):
-        await resolved(environment, last)
-    async with environment.store.begin() as tx:  # killed before it was written down how far it came
+        await wait_until_processed(environment, last)
+    async with environment.store.begin() as tx:  # as if killed before the cursor was stored
         await tx.execute(sa.update(workflow_cursors).values(seq=0))
     async with listening(environment, runs):
-        await resolved(environment, last)
+        await wait_until_processed(environment, last)
     assert len(await environment.runs()) == 2
 
 
@@ -159,8 +159,8 @@ async def test_several_listeners_start_one_run_per_event(environment: Environmen
     await environment.save(trigger("bot.changed"), name="a")
     await environment.save(trigger("bot.changed"), name="b")
     async with listening(environment, runs), listening(environment, runs), listening(environment, runs):
-        last = await tell(environment, *[bot()] * 5)
-        await resolved(environment, last)
+        last = await publish(environment, *[bot()] * 5)
+        await wait_until_processed(environment, last)
         await eventually(lambda: count(environment, 10))
         await asyncio.sleep(0.2)
     assert len(await environment.runs()) == 10
@@ -171,55 +171,55 @@ async def count(environment: Environment, number: int) -> bool:
 
 
 async def test_new_trigger_ignores_past_events(environment: Environment, runs: Runs):
-    await tell(environment, bot())
+    await publish(environment, bot())
     async with listening(environment, runs):
         for n in range(3):
             await environment.save(trigger("bot.changed", f"bot:b{n}"), name=f"w{n}")
-            await tell(environment, bot(f"b{n}"))
+            await publish(environment, bot(f"b{n}"))
             await eventually(lambda n=n: count(environment, n + 1))
     assert len(await environment.runs()) == 3
 
 
 async def test_listener_continues_after_retention(environment: Environment, runs: Runs):
     await environment.save(trigger("bot.changed"))
-    await tell(environment, bot(), bot())
+    await publish(environment, bot(), bot())
     async with environment.store.begin() as tx:
         await environment.events.delete_events(tx, STREAM)
     async with listening(environment, runs):
-        await resolved(environment, 2)
-        await tell(environment, bot("new"))
+        await wait_until_processed(environment, 2)
+        await publish(environment, bot("new"))
         await eventually(lambda: count(environment, 1))
     assert [run.payload["slug"] for run in await environment.runs()] == ["new"]
 
 
 async def test_end_of_run_triggers_other_workflow(environment: Environment, runs: Runs):
     cause = await environment.save({"type": "manual"}, name="cause")
-    wanted = await environment.save(trigger("run.completed", "workflow:cause"), name="next")
+    matching = await environment.save(trigger("run.completed", "workflow:cause"), name="next")
     await environment.save(trigger("run.failed", "workflow:cause"), name="failed")
     run = await workflow_run(environment, cause)
     child = new_id()
     async with environment.store.begin() as tx:
         await insert_run(tx, ACCOUNT, child, "chat", parent_id=run.id)
     async with listening(environment, runs):
-        last = await tell(
-            environment, RunChanged(run=run), RunChanged(run=a_run(child, "chat", parent_id=run.id))
+        last = await publish(
+            environment, RunChanged(run=run), RunChanged(run=make_run(child, "chat", parent_id=run.id))
         )
-        await resolved(environment, last)
-    (started,) = await environment.runs(wanted)
+        await wait_until_processed(environment, last)
+    (started,) = await environment.runs(matching)
     assert (started.depth, started.payload["run"]["output"]) == (1, {"n": 1})
     assert len(await environment.runs()) == 2
 
 
 async def test_own_events_are_ignored_unless_requested(environment: Environment, runs: Runs):
-    deaf = await environment.save(trigger("run.completed"), name="deaf")
+    default = await environment.save(trigger("run.completed"), name="default")
     kind = await environment.save(trigger("run.completed", "kind:*"), name="kind")
     own = await environment.save(trigger("run.completed", "workflow:cause"), name="cause")
-    ended = [await workflow_run(environment, one) for one in (deaf, kind, own)]
+    ended = [await workflow_run(environment, one) for one in (default, kind, own)]
     async with listening(environment, runs):
-        last = await tell(environment, *(RunChanged(run=run) for run in ended))
-        await resolved(environment, last)
-    started = {one: len(await environment.runs(one)) - 1 for one in (deaf, kind, own)}
-    assert started == {deaf: 2, kind: 2, own: 3}
+        last = await publish(environment, *(RunChanged(run=run) for run in ended))
+        await wait_until_processed(environment, last)
+    started = {one: len(await environment.runs(one)) - 1 for one in (default, kind, own)}
+    assert started == {default: 2, kind: 2, own: 3}
 
 
 async def test_chain_of_runs_is_limited_and_reported_once(environment: Environment, runs: Runs):
@@ -228,8 +228,8 @@ async def test_chain_of_runs_is_limited_and_reported_once(environment: Environme
     almost = await workflow_run(environment, cause, depth=MAX_DEPTH - 1)
     deep = [await workflow_run(environment, cause, depth=MAX_DEPTH) for _ in range(2)]
     async with listening(environment, runs):
-        last = await tell(environment, *(RunChanged(run=run) for run in (almost, *deep)))
-        await resolved(environment, last)
+        last = await publish(environment, *(RunChanged(run=run) for run in (almost, *deep)))
+        await wait_until_processed(environment, last)
     (started,) = await environment.runs(last_in_chain)
     assert started.depth == MAX_DEPTH
     assert [event.data["reason"] for event in await environment.published("workflow.refused")] == [TOO_DEEP]
@@ -240,7 +240,9 @@ async def test_event_runs_are_rate_limited(environment: Environment, runs: Runs)
     """Two workflows that react to each other's events would multiply."""
     workflow_id = await environment.save(trigger("bot.changed"))
     async with listening(environment, runs):
-        await resolved(environment, await tell(environment, *(bot() for _ in range(MAX_A_MINUTE + 3))))
+        await wait_until_processed(
+            environment, await publish(environment, *(bot() for _ in range(MAX_A_MINUTE + 3)))
+        )
     assert len(await environment.runs(workflow_id)) == MAX_A_MINUTE
     assert [event.data["reason"] for event in await environment.published("workflow.refused")] == [TOO_OFTEN]
 
@@ -248,10 +250,12 @@ async def test_event_runs_are_rate_limited(environment: Environment, runs: Runs)
 async def test_rate_limit_ignores_runs_from_before_clock_change(environment: Environment, runs: Runs):
     workflow_id = await environment.save(trigger("bot.changed"))
     async with listening(environment, runs):
-        await resolved(environment, await tell(environment, *(bot() for _ in range(MAX_A_MINUTE))))
+        await wait_until_processed(
+            environment, await publish(environment, *(bot() for _ in range(MAX_A_MINUTE)))
+        )
         async with environment.store.begin() as tx:
             await tx.execute(sa.update(workflow_runs).values(created_at=now() + timedelta(hours=3)))
-        await resolved(environment, await tell(environment, bot()))
+        await wait_until_processed(environment, await publish(environment, bot()))
     assert len(await environment.runs(workflow_id)) == MAX_A_MINUTE + 1
 
 
@@ -260,7 +264,9 @@ async def test_bot_conversation_is_attributed_to_active_runs(environment: Enviro
     await workflow_run(environment, "other", depth=3)
     await workflow_run(environment, "other", depth=4, finished_at=now())
     async with listening(environment, runs):
-        await resolved(environment, await tell(environment, bot(part="session"), bot(part="soul")))
+        await wait_until_processed(
+            environment, await publish(environment, bot(part="session"), bot(part="soul"))
+        )
     assert [run.depth for run in await environment.runs(workflow_id)] == [4, 0]
 
 
@@ -268,9 +274,9 @@ async def test_refusal_does_not_cause_another_refusal(environment: Environment, 
     await environment.save(trigger("workflow.refused"), name="a")
     await environment.save(trigger("workflow.refused"), name="b")
     environment.refusal = Conflict("It runs already.")
-    fact = WorkflowRefused(workflow_id="x", name="x", trigger=TriggerType.CRON, reason="r")
+    event = WorkflowRefused(workflow_id="x", name="x", trigger=TriggerType.CRON, reason="r")
     async with listening(environment, runs):
-        await resolved(environment, await tell(environment, fact))
+        await wait_until_processed(environment, await publish(environment, event))
     assert len(await environment.published("workflow.refused")) == 1 and len(environment.fired) == 2
 
 
@@ -278,7 +284,7 @@ async def test_failing_condition_is_reported_once(environment: Environment, runs
     broken = await environment.save(trigger("bot.changed", when="event.nothing.here == 1"), name="broken")
     await environment.save(trigger("bot.changed"), name="fine")
     async with listening(environment, runs):
-        await resolved(environment, await tell(environment, bot(), bot()))
+        await wait_until_processed(environment, await publish(environment, bot(), bot()))
     assert len(await environment.runs()) == 2
     assert len(await environment.published("workflow.refused")) == 1
     assert "condition" in str((await environment.view(broken)).error)
@@ -287,11 +293,11 @@ async def test_failing_condition_is_reported_once(environment: Environment, runs
 async def test_refused_event_does_not_block_next_event(environment: Environment, runs: Runs):
     workflow_id = await environment.save(trigger("workflow.changed"))
     environment.refusal = Conflict("It runs already.")
-    fact = WorkflowChanged(workflow_id="x", name="x", change="updated")
+    event = WorkflowChanged(workflow_id="x", name="x", change="updated")
     async with listening(environment, runs):
-        await resolved(environment, await tell(environment, fact))
+        await wait_until_processed(environment, await publish(environment, event))
         assert (await environment.view(workflow_id)).error == "It runs already."
         environment.refusal = None
-        await resolved(environment, await tell(environment, fact))
+        await wait_until_processed(environment, await publish(environment, event))
     assert len(await environment.runs()) == 1
     assert len(await environment.published("workflow.refused")) == 1

@@ -35,7 +35,7 @@ def test_gate_event_has_name_of_its_status():
 
 
 @pytest.mark.parametrize(
-    ("told", "subjects"),
+    ("published", "subjects"),
     [
         (event("run.changed", run={"kind": "chat"}), {"kind:chat"}),
         (event("bot.changed", slug="atlas"), {"bot:atlas"}),
@@ -55,8 +55,8 @@ def test_gate_event_has_name_of_its_status():
         (event("interviews.changed"), set[str]()),
     ],
 )
-def test_event_subjects(told: Event, subjects: set[str]):
-    assert set(subjects_of(told)) == subjects
+def test_event_subjects(published: Event, subjects: set[str]):
+    assert set(subjects_of(published)) == subjects
 
 
 def test_source_patterns():
@@ -65,5 +65,5 @@ def test_source_patterns():
 
 
 def test_offered_event_types_are_published():
-    told = {kind.type for kind in (*ALL_TYPES, *MESSAGES)}
-    assert set(EVENT_TYPES) <= told
+    published = {kind.type for kind in (*ALL_TYPES, *MESSAGES)}
+    assert set(EVENT_TYPES) <= published

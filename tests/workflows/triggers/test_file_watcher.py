@@ -14,9 +14,7 @@ from tests.workflows.triggers.conftest import Environment
 
 from forge.kernel.background import in_background
 from forge.workflows.models import TriggerType
-from forge.workflows.triggers import file_watcher as watching_module
-from forge.workflows.triggers import watch_thread
-from forge.workflows.triggers import watch_thread as roots_module
+from forge.workflows.triggers import file_watcher, watch_thread
 from forge.workflows.triggers.file_watcher import FileWatcher
 from forge.workflows.triggers.watch_thread import (
     MAX_DELAY_S,
@@ -70,11 +68,11 @@ async def changes(environment: Environment) -> list[tuple[str, str]]:
 async def when_changed(environment: Environment, *expected: tuple[Path, str]) -> None:
     wanted = sorted((str(path), change) for path, change in expected)
 
-    async def is_so() -> bool:
+    async def is_expected() -> bool:
         return sorted(await changes(environment)) == wanted
 
     try:
-        await eventually(is_so)
+        await eventually(is_expected)
     except TimeoutError:
         assert sorted(await changes(environment)) == wanted
 
@@ -111,7 +109,7 @@ async def test_replaced_file_is_modified_and_short_lived_file_is_ignored(
 
 async def test_new_folder_patterns_and_conditions(environment: Environment, inbox: Path, tmp_path: Path):
     await environment.save(trigger(inbox, patterns=["*.csv"], when='event.change == "added"'))
-    source = tmp_path / "made elsewhere"
+    source = tmp_path / "source"
     (source / "deep" / "er").mkdir(parents=True)
     (source / "deep" / "er" / "a.csv").write_text("1")
     (source / "deep" / "b.txt").write_text("1")
@@ -138,7 +136,7 @@ async def test_data_directory_is_ignored_behind_link(environment: Environment, i
     await environment.save(trigger(inbox))
     async with watching(environment, own):
         (own / "forge.db").write_text("a run")
-        (outside / "other.txt").write_text("found by the link")
+        (outside / "other.txt").write_text("other")
         (inbox / "mine.txt").write_text("mine")
         await when_changed(environment, (inbox / "mine.txt", "added"), (inbox / "link/other.txt", "added"))
 
@@ -150,16 +148,16 @@ async def test_missing_folder_is_reported_and_watched_later(
     workflow_id = await environment.save(trigger(inbox, late))
     async with watching(environment, tmp_path / "data") as watcher:
 
-        async def is_said() -> bool:
+        async def is_reported() -> bool:
             return (await environment.view(workflow_id)).error == f"{late} does not exist on this server."
 
-        await eventually(is_said)
+        await eventually(is_reported)
         late.mkdir()
 
-        async def is_fine() -> bool:
+        async def is_cleared() -> bool:
             return (await environment.view(workflow_id)).error is None and await are_ready(watcher, 1)
 
-        await eventually(is_fine)
+        await eventually(is_cleared)
         (late / "a").write_text("1")
         await when_changed(environment, (late / "a", "added"))
         shutil.rmtree(late)
@@ -212,18 +210,18 @@ async def test_too_many_files_are_reported(
     workflow_id = await environment.save(trigger(inbox))
     async with watching(environment, tmp_path / "data", watches=0):
 
-        async def is_said() -> bool:
+        async def is_reported() -> bool:
             return "which is the maximum" in str((await environment.view(workflow_id)).error)
 
-        await eventually(is_said)
+        await eventually(is_reported)
 
 
 async def test_watch_failure_is_reported_once(
     environment: Environment, inbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(watch_thread, "MAX_FILES", 3)
-    monkeypatch.setattr(watching_module, "RETRY_DELAY_S", 0.05)
-    monkeypatch.setattr(watching_module, "PAUSE_S", 0.02)
+    monkeypatch.setattr(file_watcher, "RETRY_DELAY_S", 0.05)
+    monkeypatch.setattr(file_watcher, "PAUSE_S", 0.02)
     begin, begun = watch_thread.WatchThread.begin, list[watch_thread.WatchThread]()
     monkeypatch.setattr(watch_thread.WatchThread, "begin", lambda self: (begun.append(self), begin(self)))
     for number in range(5):
@@ -234,13 +232,13 @@ async def test_watch_failure_is_reported_once(
         async def is_tried_again() -> bool:
             return len(begun) > 4
 
-        async def is_well() -> bool:
+        async def is_watched() -> bool:
             return (await environment.view(workflow_id)).error is None
 
         await eventually(is_tried_again)
         assert len(await environment.published("workflow.refused")) == 1
         monkeypatch.setattr(watch_thread, "MAX_FILES", 5)
-        await eventually(is_well)
+        await eventually(is_watched)
 
 
 @pytest.mark.parametrize("path", ["/", "/proc/self", "/sys", "/dev/shm", "/no/such/place"])
@@ -260,14 +258,14 @@ def test_files_are_listed_once_with_cyclic_links(tmp_path: Path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "file").write_text("1")
     (tmp_path / "a" / "up").symlink_to(tmp_path)
-    found = roots_module.files_in(tmp_path, 1000, but=tmp_path / "none")
+    found = watch_thread.files_in(tmp_path, 1000, excluded=tmp_path / "none")
     assert len(found) <= 2 and tmp_path / "a" / "file" in found
 
 
 def test_self_referencing_link_is_ignored(tmp_path: Path):
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     (tmp_path / "file").write_text("1")
-    assert tmp_path / "file" in roots_module.files_in(tmp_path, 1000, but=tmp_path / "none")
+    assert tmp_path / "file" in watch_thread.files_in(tmp_path, 1000, excluded=tmp_path / "none")
 
 
 def test_patterns_match_names_and_paths():
@@ -284,10 +282,10 @@ def test_debouncer_reports_after_quiet_time_or_maximum_delay():
     assert debouncer.settled(QUIET_S) == []
     assert debouncer.settled(QUIET_S * 1.5) == ["old"] and debouncer.settled(99) == []
     at = 0.0
-    while not (told := debouncer.settled(at)):
+    while not (reported := debouncer.settled(at)):
         debouncer.note("log", at)
         at += QUIET_S / 2
-    assert told == ["log"] and MAX_DELAY_S <= at <= MAX_DELAY_S + QUIET_S
+    assert reported == ["log"] and MAX_DELAY_S <= at <= MAX_DELAY_S + QUIET_S
     assert debouncer.classify("old", exists=True) is Change.MODIFIED
     assert debouncer.classify("new", exists=True) is Change.ADDED
     assert debouncer.classify("new", exists=False) is Change.DELETED

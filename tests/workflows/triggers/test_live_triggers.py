@@ -94,7 +94,7 @@ async def test_new_triggers_are_active_without_restart(client: httpx2.AsyncClien
     async with asyncio.timeout(PATIENCE_S):
         number = 0
         while not (await client.get("/api/v1/workflows/drop/runs")).json()["data"]:
-            (inbox / f"{number}.txt").write_text("1")  # until it is watched, nobody sees them
+            (inbox / f"{number}.txt").write_text("1")  # files are ignored until the watch is active
             number += 1
             await asyncio.sleep(1)
     assert (await runs_of(client, "drop", 1))[0]["source"].startswith(str(inbox))

@@ -45,11 +45,11 @@ def test_every_event_type_is_documented():
     [(phrase, fields) for row, fields in PHRASES for phrase in re.findall(r"`([^`]+)`", row)],
 )
 def test_documented_phrases_match_their_fields(phrase: str, fields: str):
-    said, written, moment = read_schedule(phrase), read_schedule(fields), now()
+    phrase_schedule, cron_schedule, moment = read_schedule(phrase), read_schedule(fields), now()
     for _ in range(5):
-        following = said.next_after(moment)
-        assert following == written.next_after(moment)
-        moment = following
+        next_moment = phrase_schedule.next_after(moment)
+        assert next_moment == cron_schedule.next_after(moment)
+        moment = next_moment
 
 
 def test_phrase_table_is_found():

@@ -23,10 +23,10 @@ async def cursor(environment: Environment) -> int | None:
         return (await rows.cursors(tx)).get(ACCOUNT)
 
 
-async def tell(environment: Environment) -> int:
-    fact = WorkflowChanged(workflow_id="x", name="x", change="updated")
+async def publish(environment: Environment) -> int:
+    event = WorkflowChanged(workflow_id="x", name="x", change="updated")
     async with environment.store.begin() as tx:
-        return await environment.events.append(tx, STREAM, fact)
+        return await environment.events.append(tx, STREAM, event)
 
 
 async def test_trigger_views_have_title_and_next_time(environment: Environment):
@@ -99,16 +99,16 @@ async def test_invalid_trigger_leaves_existing_ones(environment: Environment, tr
 
 
 async def test_event_cursor_exists_while_there_are_event_triggers(environment: Environment):
-    await tell(environment)
+    await publish(environment)
     first = await environment.save(EVENT, name="first")
     assert await cursor(environment) == 1
-    await tell(environment)
+    await publish(environment)
     second = await environment.save(EVENT, name="second")
-    assert await cursor(environment) == 1, "what the first has not seen yet is not skipped"
+    assert await cursor(environment) == 1, "events that the first trigger has not processed are not skipped"
     await environment.save(EVENT, name="first", workflow_id=first, is_enabled=False)
     assert await cursor(environment) == 1
     await environment.delete(second)
     assert await cursor(environment) is None
-    await tell(environment)
+    await publish(environment)
     await environment.save(EVENT, name="first", workflow_id=first)
     assert await cursor(environment) == await environment.events.last_seq(account_stream(ACCOUNT)) == 3

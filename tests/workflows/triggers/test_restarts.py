@@ -16,19 +16,19 @@ async def test_failed_work_is_restarted_until_cancelled(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setattr(component, "RESTART_DELAY_S", 0.01)
-    begun: list[str] = []
+    log: list[str] = []
 
     async def work() -> None:
         try:
-            begun.append("begun")
-            if begun.count("begun") < 3:
+            log.append("begun")
+            if log.count("begun") < 3:
                 raise ValueError("a defect")
             await asyncio.sleep(60)
         finally:
-            begun.append("ended")
+            log.append("ended")
 
     async with in_background(run_with_restarts(work, "schedules"), "schedules"), asyncio.timeout(PATIENCE_S):
-        while begun.count("begun") < 3:
+        while log.count("begun") < 3:
             await asyncio.sleep(0.01)
-    assert begun == ["begun", "ended"] * 3
+    assert log == ["begun", "ended"] * 3
     assert [record.getMessage() for record in caplog.records] == ["schedules failed; restarting in 0 s"] * 2

@@ -49,10 +49,10 @@ def delivery(
 def signed(
     body: bytes = b'{"n": 1}', *, secret: str = SECRET, timestamp: str | None = None, **headers: str
 ) -> Delivery:
-    told = f"{timestamp}.".encode() + body if timestamp is not None else body
-    code = hmac.new(secret.encode(), told, hashlib.sha256).hexdigest()
+    signed_bytes = f"{timestamp}.".encode() + body if timestamp is not None else body
+    digest = hmac.new(secret.encode(), signed_bytes, hashlib.sha256).hexdigest()
     times = {"x_forge_timestamp": timestamp} if timestamp is not None else {}
-    return delivery(body, x_hub_signature_256=f"sha256={code}", **times, **headers)
+    return delivery(body, x_hub_signature_256=f"sha256={digest}", **times, **headers)
 
 
 async def test_delivery_starts_run_with_body(environment: Environment):
@@ -165,9 +165,9 @@ async def test_signed_timestamp_must_be_recent_and_present(environment: Environm
 async def test_bearer_token_is_the_secret(environment: Environment):
     await environment.save(hook(auth=BEARER))
     hooks = webhooks(environment)
-    for shown in ("", SECRET, f"Basic {SECRET}", "Bearer", "Bearer wrong", f"Bearer {SECRET}x"):
+    for header in ("", SECRET, f"Basic {SECRET}", "Bearer", "Bearer wrong", f"Bearer {SECRET}x"):
         with pytest.raises(Unauthenticated):
-            await hooks.receive("/in", delivery(authorization=shown))
+            await hooks.receive("/in", delivery(authorization=header))
     assert isinstance(await hooks.receive("/in", delivery(authorization=f"bearer {SECRET}")), Submitted)
 
 
@@ -183,14 +183,14 @@ async def test_empty_secret_is_rejected(environment: Environment, auth: dict[str
 async def test_missing_secret_is_reported_only_to_owner(environment: Environment):
     workflow_id = await environment.save(hook(auth=HMAC))
     for _ in range(3):
-        with pytest.raises(Unauthenticated) as refused:
+        with pytest.raises(Unauthenticated) as error:
             await webhooks(environment, {}).receive("/in", signed())
-        assert "HOOK" not in refused.value.message + str(refused.value.hint)
-    (told,) = await environment.published()
-    assert told.data["reason"] == (
+        assert "HOOK" not in error.value.message + str(error.value.hint)
+    (event,) = await environment.published()
+    assert event.data["reason"] == (
         "A delivery could not be verified. The secret HOOK is not set. Set it: forge secrets set HOOK"
     )
-    assert (await environment.view(workflow_id)).error == told.data["reason"]
+    assert (await environment.view(workflow_id)).error == event.data["reason"]
     assert isinstance(await webhooks(environment).receive("/in", signed()), Submitted)
     assert (await environment.view(workflow_id)).error is None
 
@@ -221,7 +221,7 @@ async def test_signature_identifies_delivery_without_id(environment: Environment
     stamped = signed(timestamp=STAMP)
     for one in (signed(), signed(), signed(b"{}"), stamped, stamped):
         assert isinstance(await hooks.receive("/in", one), Submitted)
-    # the time and the body as one body, with the same signature: no new delivery
+    # Joining the timestamp and the body gives the same signature, so it is not a new delivery.
     joined = Delivery(
         {"x-hub-signature-256": stamped.headers["x-hub-signature-256"]},
         (),

@@ -1,11 +1,11 @@
-/** Giving an agent a task, and telling it something while it works. Watching one is watching its run. */
+/** Start agents and send them messages. Their progress is followed through their run. */
 import { http, unwrap } from "./client";
 import type { AgentLimits, AgentRole, Interjection, Run } from "./types";
 
 export type NewAgent = { workspaceId: string; task: string; role: AgentRole; turns: number };
 
 export function startAgent({ workspaceId, task, role, turns }: NewAgent): Promise<Run> {
-  // The other limits are left to the server: the types ask for all of them, the server does not.
+  // The server has defaults for the other limits; only the generated types require all of them.
   const limits = { turns } as AgentLimits;
   const body = { workspace_id: workspaceId, task, role, limits };
   return unwrap(http.POST("/api/v1/agents", { body }));

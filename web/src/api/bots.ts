@@ -1,4 +1,4 @@
-/** Bots: reading, making, changing, and what a change makes stale. */
+/** Bot queries, mutations, and the cache invalidation that goes with them. */
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { http, unwrap } from "./client";
 import type {
@@ -27,7 +27,7 @@ export function botsQuery({ statuses = [], deleted = false, sort = "activity" }:
 
 const named = (bot: string) => ({ path: { bot } });
 
-/** Everything about one bot is kept under `["bot", slug]`. */
+/** All queries about one bot share the key prefix `["bot", slug]`. */
 export function botQuery(slug: string) {
   return queryOptions<Bot>({
     queryKey: ["bot", slug],
@@ -52,7 +52,7 @@ export function attachSkill({
   return unwrap(http.POST("/api/v1/bots/{bot}/skills", { params: named(slug), body: body as NewBotSkill }));
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export function changeBotSkill({
   slug,
   name,
@@ -66,7 +66,7 @@ export function detachSkill(skill: OneSkill): Promise<BotSkill> {
   return unwrap(http.DELETE("/api/v1/bots/{bot}/skills/{name}", { params: oneSkill(skill) }));
 }
 
-/** Whatever is left out is the server's own default. */
+/** Omitted fields use the server's defaults. */
 export function createBot(body: Partial<NewBot> & Pick<NewBot, "name">): Promise<Bot> {
   return unwrap(http.POST("/api/v1/bots", { body: body as NewBot }));
 }
@@ -91,7 +91,7 @@ export function deleteBot(slug: string): Promise<Bot> {
   return unwrap(http.DELETE("/api/v1/bots/{bot}", { params: named(slug) }));
 }
 
-/** By id: nobody can know a deleted bot by its page. */
+/** Deleted bots can only be addressed by ID. */
 export function restoreBot({ id }: Pick<Bot, "id">): Promise<Bot> {
   return unwrap(http.POST("/api/v1/bots/{bot}/restore", { params: named(id) }));
 }
@@ -104,7 +104,7 @@ const FILES: Partial<Record<Changed["part"], BotFile>> = {
   skills: "skills-file",
 };
 
-/** Something about a bot is different: read again what a page shows of it. */
+/** Invalidate the queries that show the changed part of a bot. */
 export function refreshBot(cache: QueryClient, { slug, part }: Pick<Changed, "slug" | "part">): void {
   void cache.invalidateQueries({ queryKey: ["bots"] });
   void cache.invalidateQueries({ queryKey: ["bot", slug], exact: true });

@@ -1,4 +1,4 @@
-/** Interviews: begun, answered, turned into bots and skills; and what they leave behind. */
+/** Interview queries and mutations, including the interview memory. */
 import { queryOptions } from "@tanstack/react-query";
 import { accepted, http, unwrap } from "./client";
 import type {
@@ -16,7 +16,7 @@ import type {
 
 const at = (session_id: string) => ({ path: { session_id } });
 
-/** Read whenever its page is opened: others may have answered meanwhile. */
+/** Refetched whenever its page opens, since another client may have answered. */
 export function interviewQuery(id: string) {
   return queryOptions<Interview>({
     queryKey: ["interview", id],
@@ -34,7 +34,7 @@ export const draftsQuery = queryOptions<InterviewDraft[]>({
   queryFn: ({ signal }) => unwrap(http.GET("/api/v1/builder/drafts", { signal })),
 });
 
-/** At once: a model's first turn comes when it is there. Whatever is left out is the server's own default. */
+/** Returns immediately; a model's first turn arrives as an event. Omitted fields use the server's defaults. */
 export function startInterview(given: Partial<NewInterview>): Promise<Interview> {
   const params = { query: { wait: false } };
   return unwrap(http.POST("/api/v1/builder/sessions", { params, body: given as NewInterview }));
@@ -42,7 +42,7 @@ export function startInterview(given: Partial<NewInterview>): Promise<Interview>
 
 type Answered = { id: string; answer: InterviewAnswer; revision: number };
 
-/** For the turn of this revision and no other: what was pressed twice is heard once. */
+/** The answer applies only to this revision, so a double click is not counted twice. */
 export function answerInterview({ id, answer, revision }: Answered): Promise<Interview> {
   const body = { answer, turn: revision };
   return unwrap(http.POST("/api/v1/builder/sessions/{session_id}/answer", { params: at(id), body }));
@@ -63,7 +63,7 @@ export async function deleteInterview(id: string): Promise<void> {
   await accepted(http.DELETE("/api/v1/builder/sessions/{session_id}", { params: at(id) }));
 }
 
-/** What is made of it: null leaves it as it was agreed on. */
+/** What to create; null creates it as agreed in the interview. */
 export type Wanted = { config: BuilderConfig | null } | { skill_request: SkillRequest | null };
 type Assembled = { result: Made | null; files: FileChange[] };
 
@@ -74,14 +74,14 @@ function make(id: string, wanted: Wanted, dry_run: boolean): Promise<Assembled> 
     : unwrap(http.POST("/api/v1/builder/sessions/{session_id}/create-skill", { params, body: wanted }));
 }
 
-/** Once, however often it is asked for. */
+/** Idempotent: repeated calls create it only once. */
 export async function makeIt({ id, wanted }: { id: string; wanted: Wanted }): Promise<Made> {
   const { result } = await make(id, wanted, false);
   if (!result) throw new Error("The response does not say what was created.");
   return result;
 }
 
-/** The exact files that would be written; of something that is made, those that were. */
+/** The files that would be written, or that were written if the interview is finished. */
 export function filesQuery(id: string, wanted: Wanted) {
   return queryOptions<FileChange[]>({
     queryKey: ["interview", id, "files", wanted],

@@ -1,4 +1,4 @@
-/** Talking to a bot. Each of these returns at once; what comes of it is told in `session:<id>`. */
+/** Chat requests. Each returns immediately; the results arrive on the `session:<id>` stream. */
 import { http, unwrap } from "./client";
 import type { ChatMessage, ChatTurn } from "./types";
 
@@ -7,9 +7,9 @@ const named = (id: string) => ({ path: { session_id: id } });
 export type Question = {
   slug: string;
   text: string;
-  /** Without it a new conversation begins. */
+  /** Omit to start a new conversation. */
   sessionId?: string | undefined;
-  /** Say it instead of this message. */
+  /** The message that this one replaces. */
   editsId?: string | undefined;
 };
 
@@ -26,7 +26,7 @@ export function stopAnswer(sessionId: string): Promise<ChatMessage> {
   return unwrap<ChatMessage>(http.POST("/api/v1/sessions/{session_id}/stop", { params: named(sessionId) }));
 }
 
-/** Another answer to the same question, beside the one there is. */
+/** Request another answer to the same question, as a sibling of the existing one. */
 export function retryAnswer(sessionId: string, messageId: string): Promise<ChatTurn> {
   const body = { message_id: messageId };
   return unwrap<ChatTurn>(
@@ -34,7 +34,7 @@ export function retryAnswer(sessionId: string, messageId: string): Promise<ChatT
   );
 }
 
-/** The last answer, from where it was left. */
+/** Continue the last answer where it stopped. */
 export function resumeAnswer(sessionId: string): Promise<ChatTurn> {
   return unwrap<ChatTurn>(http.POST("/api/v1/sessions/{session_id}/resume", { params: named(sessionId) }));
 }

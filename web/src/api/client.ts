@@ -1,4 +1,4 @@
-/** The one door to the HTTP API: typed by the schema, CSRF on every change, failures as `ApiError`. */
+/** The HTTP client: typed by the schema, sends the CSRF token with every change, throws `ApiError`. */
 import createFetch from "openapi-fetch";
 import type { paths } from "./schema.gen";
 
@@ -12,20 +12,20 @@ type ErrorBody = {
 export type Envelope<T> = { data: T; meta: { next_cursor?: string | null } };
 export type Answer<Body> = { data?: Body; error?: unknown; response: Response };
 
-/** What the server refused, in its own words: a message, and a hint on what to do. */
+/** An error response from the server, with its message and hint. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
 
   readonly status: number;
   readonly code: string;
   readonly hint: string | null;
-  /** The form field the message is about, if it is about one. */
+  /** The form field that the message refers to, if any. */
   readonly field: string | null;
-  /** What is needed to go on, as data: what a conflict is with, for instance. */
+  /** Structured data about the error, such as the current state in a conflict. */
   readonly detail: unknown;
   readonly requestId: string | null;
 
-  /** The server names a field by its way to it, `body.name`; a form knows it as `name`. */
+  /** The server names a field by its path (`body.name`); forms know it by its last part (`name`). */
   constructor(status: number, body: ErrorBody, requestId: string | null = null) {
     const way = body.field ?? null;
     super(way === null ? body.message : body.message.replace(`${way}: `, ""));
@@ -57,20 +57,20 @@ http.use({
   },
 });
 
-/** The `data` of an answer, or the first of its errors thrown. */
+/** Return the `data` of a response, or throw the first of its errors. */
 export async function unwrap<T>(call: Promise<Answer<Envelope<T>>>): Promise<T> {
   return (await accepted(call)).data;
 }
 
 export type Page<T> = { items: T[]; nextCursor: string | null };
 
-/** One page of a list, with the cursor of the next one. */
+/** Return one page of a list and the cursor of the next. */
 export async function unwrapPage<T>(call: Promise<Answer<Envelope<T[]>>>): Promise<Page<T>> {
   const { data, meta } = await accepted(call);
   return { items: data, nextCursor: meta.next_cursor ?? null };
 }
 
-/** The body of an answer that is not a refusal. */
+/** Return the body of a successful response, or throw. */
 export async function accepted<Body>(call: Promise<Answer<Body>>): Promise<Body> {
   const { data, error, response } = await call;
   if (!response.ok) throw toApiError(response, error);

@@ -1,4 +1,4 @@
-/** Questions that wait for a person. */
+/** Questions that are waiting for a person. */
 import { queryOptions } from "@tanstack/react-query";
 import { http, unwrap } from "./client";
 import type { EventOf, Gate } from "./types";
@@ -11,7 +11,7 @@ export const openGatesQuery = queryOptions<Gate[]>({
 
 export type GateAnswer = { gate: Gate; option: string; comment: string };
 
-/** `shown_hash` says what the person saw: an answer to something else is refused. */
+/** `shown_hash` identifies what the person saw; the server rejects an answer to anything else. */
 export function answerGate({ gate, option, comment }: GateAnswer): Promise<Gate> {
   return unwrap(
     http.POST("/api/v1/gates/{gate_id}/answer", {
@@ -21,7 +21,7 @@ export function answerGate({ gate, option, comment }: GateAnswer): Promise<Gate>
   );
 }
 
-/** The open gates after one of them changed: newest first, settled ones gone. */
+/** Update the open gates after one of them changed: newest first, settled ones removed. */
 export function withGate(gates: readonly Gate[], changed: Gate): Gate[] {
   const others = gates.filter((gate) => gate.id !== changed.id);
   if (changed.status !== "open") return others;
@@ -30,7 +30,7 @@ export function withGate(gates: readonly Gate[], changed: Gate): Gate[] {
 
 type Moved = EventOf<"gate.opened" | "gate.answered" | "gate.expired" | "gate.closed">;
 
-/** The gates of one run after something happened to one of them. One that is opened again, as after a crash, is there once. */
+/** Apply a gate event to the gates of a run. A gate reopened after a crash is not duplicated. */
 export function foldGates(gates: readonly Gate[], event: Moved): readonly Gate[] {
   switch (event.type) {
     case "gate.opened":

@@ -1,7 +1,7 @@
 /**
- * The one WebSocket of a page: every stream goes through it. It reconnects by itself and asks for
- * what it missed, so a subscriber sees each event exactly once and in order. Whispers (`seq` null)
- * are handed on where they come, and nothing is remembered of them.
+ * The single WebSocket of the page, shared by all streams. It reconnects automatically and requests what it missed, so
+ * a subscriber sees each event exactly once and in order. Ephemeral events (`seq` null) are passed on and never
+ * replayed.
  */
 import { backoff } from "./backoff";
 import type { Event } from "./types";
@@ -10,9 +10,9 @@ export type LiveStatus = "connecting" | "live" | "reconnecting" | "offline";
 export type Refusal = { code: string; message: string; hint: string | null };
 export type Listener = {
   onEvents: (events: Event[]) => void;
-  /** Connected, or connected again: whatever happens from here on will be delivered. `isFromNow`: nothing before it was. */
+  /** Called after every (re)connection; later events will be delivered. `isFromNow`: earlier events were not. */
   onSubscribed?: (isFromNow: boolean) => void;
-  /** The server will not give this stream: unknown, or not yours. Nothing more will come. */
+  /** The server rejected the subscription: the stream is unknown or belongs to another account. */
   onRefused?: (refusal: Refusal) => void;
 };
 
@@ -21,17 +21,17 @@ type Incoming =
   | { type: "events"; events: Event[] }
   | { type: "error"; stream: string | null; code: string; message: string; hint: string | null }
   | { type: "ping" };
-/** A listener and the last event it has; null while it waits to learn where "now" is. */
+/** A listener and the seq of its last event; null until the server reports the current position. */
 type Subscriber = Listener & { after: number | null; wantsNow: boolean };
 
-/** The log is shorter than what was seen of it, as after a backup was put back: it is another log. */
+/** The log is shorter than what was already received, for example after a restored backup: it is a different log. */
 export const isAnotherLog = ({ code }: Refusal): boolean => code === "conflict";
 
 const SIGNED_OUT = 4401;
 const STOPPING_CODES = [SIGNED_OUT, 4403, 4404];
-/** The server pings every 30 s; silence for longer than two of them means the line is dead. */
+/** The server pings every 30 s; after two missed pings the connection is considered dead. */
 const SILENCE_MS = 70_000;
-/** A connection that lived this long was a good one: the next failure starts from the shortest wait. */
+/** After a connection of this length, the next failure starts again with the shortest delay. */
 const STABLE_MS = 10_000;
 const OFFLINE_AFTER_ATTEMPTS = 4;
 
@@ -60,7 +60,9 @@ export class LiveClient {
     document.addEventListener("visibilitychange", this.#hurry);
   }
 
-  /** Everything on `stream` past `after`, replayed and then live, until the returned function is called. */
+  /**
+   * Deliver all events of `stream` after `after`, first replayed and then live, until the returned function is called.
+   */
   subscribe(stream: string, after: number | "now", listener: Listener): () => void {
     const wantsNow = after === "now";
     const subscriber: Subscriber = { ...listener, after: wantsNow ? null : after, wantsNow };
@@ -77,7 +79,7 @@ export class LiveClient {
     return () => this.#watchers.delete(onChange);
   };
 
-  /** Hang up, as on signing out. Subscribing again connects again. */
+  /** Close the connection, as on sign-out. A new subscription reconnects. */
   close(): void {
     const socket = this.#socket;
     this.#forget();
@@ -127,7 +129,7 @@ export class LiveClient {
     }
   }
 
-  /** Who wants no more than what happens from now on gets that from another log as well. */
+  /** A subscriber that only wants new events stays subscribed even if the log was replaced. */
   #refuse(stream: string, { code, message, hint }: Refusal): void {
     const refusal = { code, message, hint };
     const subscribers = [...(this.#streams.get(stream) ?? [])];
@@ -143,7 +145,7 @@ export class LiveClient {
     }
   }
 
-  /** (Re)subscribe from the earliest event a listener still lacks; the others drop what they have. */
+  /** (Re)subscribe from the earliest event that any listener lacks; the others drop what they already have. */
   #ask(stream: string): void {
     const cursors = [...(this.#streams.get(stream) ?? [])].flatMap(({ after }) => after ?? []);
     const after = cursors.length > 0 ? Math.min(...cursors) : null;
@@ -175,7 +177,7 @@ export class LiveClient {
     this.#become(this.#attempt > OFFLINE_AFTER_ATTEMPTS || !navigator.onLine ? "offline" : "reconnecting");
   }
 
-  /** Back online, or looked at again: do not sit out the rest of a long wait. */
+  /** When the browser is online or visible again, do not wait for the rest of a long delay. */
   #hurry = (): void => {
     if (this.#retry !== undefined && document.visibilityState === "visible") this.#connect();
   };

@@ -1,4 +1,4 @@
-/** What a bot remembers. */
+/** Memories of a bot. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { http, type Page, unwrap, unwrapPage } from "./client";
 import type { Memory, MemoryCategory, MemoryMatch, RecallWay } from "./types";
@@ -25,7 +25,7 @@ export function memoriesQuery(slug: string, category: MemoryCategory | null) {
   });
 }
 
-/** What would go along with a question, best first. */
+/** The memories that would be sent with a question, best match first. */
 export function recallQuery(slug: string, q: string) {
   return queryOptions<MemoryMatch[]>({
     queryKey: ["bot", slug, "memories", "recall", q],
@@ -57,7 +57,7 @@ export function forgetMemory({ slug, id }: { slug: string; id: string }): Promis
   return unwrap(http.DELETE("/api/v1/bots/{bot}/memories/{memory_id}", { params }));
 }
 
-/** How many there were. */
+/** Return the number of deleted memories. */
 export async function forgetAllMemories(slug: string): Promise<number> {
   const params = { path: { bot: slug } };
   return (await unwrap(http.DELETE("/api/v1/bots/{bot}/memories", { params }))).memories;

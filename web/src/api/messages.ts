@@ -1,11 +1,11 @@
-/** What bots write to each other, and what people write to them. */
+/** Messages between bots, workflows and people. */
 import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { accepted, http, type Page, unwrap, unwrapPage } from "./client";
 import type { BotMessage, MessageChannel } from "./types";
 
 const MESSAGES_A_PAGE = 50;
 
-/** The newest first; `other` for those between two bots only. */
+/** Newest first; `other` limits them to the messages between two bots. */
 export function messagesQuery(slug: string, other: string | null) {
   return infiniteQueryOptions({
     queryKey: ["bot", slug, "messages", other],
@@ -25,7 +25,7 @@ export function messagesQuery(slug: string, other: string | null) {
 
 type Letter = { to: string; body: string; messageType: string };
 
-/** Said by whoever is signed in; the answer comes as a message of its own. */
+/** Send as the signed-in person. The reply arrives as a separate message. */
 export async function sendMessage({ to, body, messageType }: Letter): Promise<BotMessage> {
   const letter = { to, body, message_type: messageType, wait: false, timeout_secs: 30 };
   return (await unwrap(http.POST("/api/v1/messages", { body: letter }))).message;
@@ -38,7 +38,7 @@ export const channelsQuery = queryOptions<MessageChannel[]>({
 
 type Listener = { name: string; bot: string };
 
-/** The first who listens makes the channel. */
+/** The first subscription creates the channel. */
 export async function listenTo(path: Listener): Promise<void> {
   await accepted(http.PUT("/api/v1/message-channels/{name}/bots/{bot}", { params: { path } }));
 }
@@ -47,7 +47,7 @@ export async function stopListening(path: Listener): Promise<void> {
   await accepted(http.DELETE("/api/v1/message-channels/{name}/bots/{bot}", { params: { path } }));
 }
 
-/** Something was said, or arrived: read again what pages show of messages. */
+/** Invalidate everything that shows messages. */
 export function refreshMessages(cache: QueryClient): void {
   void cache.invalidateQueries({
     predicate: ({ queryKey: [of, , what] }) => of === "bot" && what === "messages",

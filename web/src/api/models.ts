@@ -1,4 +1,4 @@
-/** What is known of models: providers, roles, prices, budgets. Changing them is a matter of the settings. */
+/** Providers, roles, prices and budgets of models. The mutations are in the settings. */
 import { queryOptions } from "@tanstack/react-query";
 import { http, unwrap } from "./client";
 import type { Models } from "./types";

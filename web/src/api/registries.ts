@@ -1,4 +1,4 @@
-/** Registries: indexes of skills that somebody added, and what they offer. */
+/** Registries: skill indexes that were added, and the skills they offer. */
 import { queryOptions } from "@tanstack/react-query";
 import { accepted, http, unwrap } from "./client";
 import type { RegistryEntry, SkillRegistry } from "./types";
@@ -8,7 +8,7 @@ export const registriesQuery = queryOptions<SkillRegistry[]>({
   queryFn: ({ signal }) => unwrap(http.GET("/api/v1/skill-registries", { signal })),
 });
 
-/** From what is cached on the server: no index is fetched for it. */
+/** Searches the indexes cached on the server; nothing is downloaded. */
 export function registrySearchQuery(words: string) {
   return queryOptions<RegistryEntry[]>({
     queryKey: ["registries", "search", words],

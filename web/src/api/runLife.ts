@@ -1,9 +1,9 @@
-/** What the events of every run, whatever its kind, say about how it stands. */
+/** The parts of a run's state that all kinds of runs share. */
 import type { EventOf, Problem, RunStatus } from "./types";
 
-/** How a run stands, and what came of it. */
+/** Status, times and result of a run. */
 export type RunLife = {
-  /** null until the first event. */
+  /** null before the first event. */
   status: RunStatus | null;
   startedAt: string | null;
   finishedAt: string | null;
@@ -27,7 +27,7 @@ export function foldLife(life: RunLife, event: Lived): Partial<RunLife> {
     case "run.created":
       return { status: "pending" };
     case "run.started":
-      // Taken up again after a restart: a run that waited goes on waiting.
+      // Recovered after a restart: a waiting run keeps waiting.
       return {
         status: life.status === "waiting" ? "waiting" : "running",
         startedAt: life.startedAt ?? event.at,

@@ -1,4 +1,4 @@
-/** Reading, starting and cancelling runs. */
+/** Read, start and cancel runs. */
 import { type InfiniteData, infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { http, type Page, unwrap, unwrapPage } from "./client";
 import type { Run, RunDetail, RunStatus } from "./types";
@@ -42,7 +42,7 @@ export function startRun(kind: string, input: Record<string, unknown>): Promise<
   return unwrap(http.POST("/api/v1/runs", { body: { kind, input } }));
 }
 
-/** The run that shows everything a run can do: steps, a retry, a run below it, a question. */
+/** A run that shows every feature: steps, a retry, a child run and a question. */
 export function startSelfTest(): Promise<Run> {
   return startRun("self_test", { ask: true, child: true, step_ms: 400 });
 }
@@ -53,7 +53,9 @@ export function cancelRun(runId: string): Promise<Run> {
 
 export const allRuns = (pages: RunPages): Run[] => pages.pages.flatMap((page) => page.items);
 
-/** The loaded pages of a list after one run changed: it is replaced, put in its place, or no longer fits. */
+/**
+ * Update the loaded pages of a list after a run changed: replace it, insert it, or remove it if it no longer matches.
+ */
 export function withRun(list: RunPages, filter: RunFilter, changed: Run): RunPages {
   const fits =
     (filter.statuses?.includes(changed.status) ?? true) && (filter.kind ?? changed.kind) === changed.kind;
@@ -63,7 +65,7 @@ export function withRun(list: RunPages, filter: RunFilter, changed: Run): RunPag
   return { ...list, pages: list.pages.map((page) => ({ ...page, items: page.items.flatMap(update) })) };
 }
 
-/** Newest first; one that is older than everything loaded is left to the page that will bring it. */
+/** Insert a run, newest first. A run older than all loaded ones is left to the page that will load it. */
 function withNewRun(list: RunPages, added: Run): RunPages {
   const isOlder = (run: Run) => Date.parse(run.created_at) <= Date.parse(added.created_at);
   const at = list.pages.findIndex((page) => page.nextCursor === null || page.items.some(isOlder));

@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Metrics in Prometheus' text format.
+         * @description Return the metrics in the text format of Prometheus.
          */
         get: operations["metrics_metrics_get"];
         put?: never;
@@ -1277,7 +1277,7 @@ export interface paths {
         put?: never;
         /**
          * Trigger Workflow
-         * @description Start a run and return at once. Follow its progress on the stream `run:<run_id>`.
+         * @description Start a run and return immediately. Follow its progress on the stream `run:<run_id>`.
          */
         post: operations["trigger_workflow_api_v1_workflows__ref__trigger_post"];
         delete?: never;
@@ -2264,6 +2264,9 @@ export interface paths {
          * Submit Answer
          * @description Answer the current turn and wait for the next one. With `wait=false`, fetch the session later
          *     instead.
+         *
+         *     Send the `revision` of the turn as `turn`: an answer to an earlier turn is then refused with 409, and a repeated
+         *     request is applied once.
          */
         post: operations["submit_answer_api_v1_builder_sessions__session_id__answer_post"];
         delete?: never;
@@ -2672,7 +2675,7 @@ export interface components {
         };
         /**
          * AgentLimits
-         * @description Limits of an agent run. Spending is limited by budgets instead, which ask before they stop a run.
+         * @description Limits of an agent run. Cost is limited by budgets, which ask a person before the run stops.
          */
         AgentLimits: {
             /**
@@ -2682,7 +2685,7 @@ export interface components {
             turns: number;
             /**
              * Tokens
-             * @description Tokens sent and received over all turns.
+             * @description Maximum tokens sent and received in all turns.
              * @default 20000000
              */
             tokens: number;
@@ -2726,7 +2729,7 @@ export interface components {
         };
         /**
          * AgentStarted
-         * @description An agent started: its tools, its limits and how well its commands are isolated.
+         * @description An agent started: its tools, its limits and the isolation level of its commands.
          */
         AgentStarted: {
             role: components["schemas"]["forge__llm__models__Role"];
@@ -2739,7 +2742,7 @@ export interface components {
         };
         /**
          * AgentStartedEvent
-         * @description An agent started: its tools, its limits and how well its commands are isolated.
+         * @description An agent started: its tools, its limits and the isolation level of its commands.
          */
         AgentStartedEvent: {
             /** Stream */
@@ -5754,7 +5757,7 @@ export interface components {
         };
         /**
          * ErrorBody
-         * @description An error and a hint how to resolve it.
+         * @description An error, with a hint how to resolve it.
          */
         ErrorBody: {
             /** Code */
@@ -6024,8 +6027,7 @@ export interface components {
         };
         /**
          * FoundLines
-         * @description Matches of a search; `literal` means the pattern was not a valid expression and was searched as
-         *     text.
+         * @description Matches of a search; `literal` means that the pattern was not a valid expression and was searched for as text.
          */
         FoundLines: {
             /** Matches */
@@ -6686,10 +6688,12 @@ export interface components {
             };
             /**
              * Config
-             * @description The confirmed config, as JSON.
-             * @default
+             * @description The confirmed config of the bots, or the confirmed request for the skill.
+             * @default {}
              */
-            config: string;
+            config: {
+                [key: string]: unknown;
+            };
             /**
              * At
              * Format: date-time
@@ -7917,10 +7921,12 @@ export interface components {
             };
             /**
              * Config
-             * @description The confirmed config, as JSON.
-             * @default
+             * @description The confirmed config of the bots, or the confirmed request for the skill.
+             * @default {}
              */
-            config: string;
+            config: {
+                [key: string]: unknown;
+            };
             /**
              * At
              * Format: date-time
@@ -7954,10 +7960,12 @@ export interface components {
             };
             /**
              * Config
-             * @description The confirmed config, as JSON.
-             * @default
+             * @description The confirmed config of the bots, or the confirmed request for the skill.
+             * @default {}
              */
-            config: string;
+            config: {
+                [key: string]: unknown;
+            };
             /**
              * At
              * Format: date-time
@@ -8561,7 +8569,10 @@ export interface components {
             name: string;
             /** Description */
             description: string;
-            /** @default prompt */
+            /**
+             * @description `wasm` is accepted as another name of `script`.
+             * @default prompt
+             */
             skill_type: components["schemas"]["SkillKind"];
             /** Capabilities */
             capabilities?: components["schemas"]["Capability"][] | null;
@@ -8937,7 +8948,10 @@ export interface components {
              * @default
              */
             description: string;
-            /** @default prompt */
+            /**
+             * @description `wasm` is accepted as another name of `script`.
+             * @default prompt
+             */
             skill_type: components["schemas"]["SkillKind"];
         };
         /**
@@ -10215,8 +10229,7 @@ export interface components {
         };
         /**
          * WorkspaceInfo
-         * @description A directory Forge may work in. An adopted directory existed before and is kept when the workspace is
-         *     removed.
+         * @description A directory Forge may work in. An adopted directory existed before and is kept when the workspace is removed.
          */
         WorkspaceInfo: {
             /** Id */
@@ -10267,7 +10280,7 @@ export interface components {
             answer: components["schemas"]["Chosen"] | components["schemas"]["Said"] | components["schemas"]["Confirmed"] | components["schemas"]["WentBack"];
             /**
              * Turn
-             * @description `revision` of the turn being answered; responds with 409 if the interview has moved on.
+             * @description `revision` of the turn being answered: the response is 409 if the interview has moved on, and a repeated request is applied once.
              */
             turn?: number | null;
         };
@@ -10403,7 +10416,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10441,7 +10454,7 @@ export interface operations {
                     "application/json": components["schemas"]["Version"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10479,7 +10492,7 @@ export interface operations {
                     "text/plain": unknown;
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10521,7 +10534,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Account_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10559,7 +10572,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10597,7 +10610,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_LoginLink_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10635,7 +10648,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Me_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10677,7 +10690,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Account_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10715,7 +10728,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_ApiKey__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10757,7 +10770,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_CreatedKey_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10797,7 +10810,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_ApiKey_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10838,7 +10851,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SecretView__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10882,7 +10895,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SecretView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10925,7 +10938,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SecretView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -10966,7 +10979,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_ModelsView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11013,7 +11026,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_RoleChoice_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11056,7 +11069,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_RoleChoice_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11100,7 +11113,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_ProviderView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11140,7 +11153,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Provider_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11185,7 +11198,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Price_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11226,7 +11239,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Price_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11270,7 +11283,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Spent_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11312,7 +11325,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_TestResult_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11356,7 +11369,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_ModelCall__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11401,7 +11414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Run__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11443,7 +11456,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Run_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11483,7 +11496,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_RunDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11523,7 +11536,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Run_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11567,7 +11580,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Gate__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11607,7 +11620,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Gate_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11651,7 +11664,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Gate_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11689,7 +11702,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkspaceInfo__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11731,7 +11744,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkspaceInfo_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11771,7 +11784,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkspaceInfo_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11811,7 +11824,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkspaceInfo_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11854,7 +11867,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_FileEntry__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11897,7 +11910,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileText_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11946,7 +11959,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FoundLines_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11988,7 +12001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Run_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12032,7 +12045,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Interjection_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12083,7 +12096,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_AuditReport_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12125,7 +12138,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Run_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12163,7 +12176,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_AuditRoots_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12205,7 +12218,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Staged_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12248,7 +12261,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Staged_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12288,7 +12301,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Staged_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12328,7 +12341,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12372,7 +12385,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Installed__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12413,7 +12426,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Staged_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12451,7 +12464,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Registry__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12493,7 +12506,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Registry_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12533,7 +12546,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Registry_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12573,7 +12586,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12613,7 +12626,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_RegistryEntry__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12659,7 +12672,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SkillCard__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12701,7 +12714,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12743,7 +12756,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillFiles_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12785,7 +12798,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Validation_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12827,7 +12840,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillRan_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12868,7 +12881,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12913,7 +12926,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12957,7 +12970,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillCard_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12999,7 +13012,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileContent_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13040,7 +13053,7 @@ export interface operations {
                     "application/zip": string;
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13085,7 +13098,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillRan_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13131,7 +13144,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SkillRun__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13176,7 +13189,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillTestReport_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13221,7 +13234,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13263,7 +13276,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13308,7 +13321,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13351,7 +13364,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowCard__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13393,7 +13406,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13435,7 +13448,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Reading_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13473,7 +13486,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_dict_str__Any__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13511,7 +13524,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowTemplate__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13552,7 +13565,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13597,7 +13610,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13638,7 +13651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13683,7 +13696,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13724,7 +13737,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowVersion__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13766,7 +13779,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowVersionDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13813,7 +13826,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Submitted_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13858,7 +13871,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_DryRun_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13904,7 +13917,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowRun__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13947,7 +13960,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_WorkflowRun__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13987,7 +14000,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14034,7 +14047,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_StepDetail__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14078,7 +14091,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14122,7 +14135,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14162,7 +14175,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14202,7 +14215,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Submitted_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14246,7 +14259,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Submitted_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14286,7 +14299,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Union_Submitted__Ignored__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14335,7 +14348,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_BotMessage__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14377,7 +14390,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Sent_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14417,7 +14430,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotMessage_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14455,7 +14468,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Channel__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14497,7 +14510,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Channel_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14538,7 +14551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_NoneType_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14581,7 +14594,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Channel_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14624,7 +14637,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Channel_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14671,7 +14684,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_BotView__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14713,7 +14726,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14755,7 +14768,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14796,7 +14809,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14837,7 +14850,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14882,7 +14895,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14923,7 +14936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14968,7 +14981,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_BotView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15009,7 +15022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Bundle_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15050,7 +15063,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SkillView__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15095,7 +15108,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15137,7 +15150,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15183,7 +15196,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SkillView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15221,7 +15234,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Stats_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15266,7 +15279,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Turn_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15312,7 +15325,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Session__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15357,7 +15370,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_SearchHit__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15397,7 +15410,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15437,7 +15450,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Session_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15481,7 +15494,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Session_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15521,7 +15534,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Message__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15561,7 +15574,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Message_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15605,7 +15618,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Turn_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15645,7 +15658,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Turn_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15685,7 +15698,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Session_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15728,7 +15741,7 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15775,7 +15788,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Memory__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15820,7 +15833,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Memory_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15861,7 +15874,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Forgotten_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15905,7 +15918,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Match__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15947,7 +15960,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Memory_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -15993,7 +16006,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Memory_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16031,7 +16044,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_RecallWay_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16074,7 +16087,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileState_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16121,7 +16134,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileState_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16168,7 +16181,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_FileProblem__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16216,7 +16229,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_FileVersion__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16260,7 +16273,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileVersionDetail_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16307,7 +16320,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileDiff_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16354,7 +16367,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileState_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16401,7 +16414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_FileState_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16438,7 +16451,7 @@ export interface operations {
         };
         responses: {
             /** @description Successful Response */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16446,7 +16459,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16494,7 +16507,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16542,7 +16555,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Assembled_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16590,7 +16603,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Assembled_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16631,7 +16644,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16672,7 +16685,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionDeleted_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16709,7 +16722,7 @@ export interface operations {
         };
         responses: {
             /** @description Successful Response */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16717,7 +16730,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16762,7 +16775,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16803,7 +16816,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_SessionView_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16844,7 +16857,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Assembled_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16882,7 +16895,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_DraftSummary__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16923,7 +16936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_MemoryEntry__"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -16961,7 +16974,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_int_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -17001,7 +17014,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_int_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -17044,7 +17057,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -17082,7 +17095,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope_Status_"];
                 };
             };
-            /** @description The errors and hints how to resolve them. */
+            /** @description The errors, with hints how to resolve them. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;

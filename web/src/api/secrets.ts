@@ -1,4 +1,4 @@
-/** What is kept in the vault: names, never values. */
+/** The names of the secrets in the vault, never their values. */
 import { queryOptions } from "@tanstack/react-query";
 import { accepted, http, unwrap } from "./client";
 import type { Secret } from "./types";

@@ -1,4 +1,4 @@
-/** Who is signed in, and how to begin and end that. */
+/** The signed-in account, sign-in and sign-out. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { accepted, http, unwrap } from "./client";
 import type { Account, Me } from "./types";

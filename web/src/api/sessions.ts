@@ -1,11 +1,11 @@
-/** Conversations with a bot: finding, reading, naming and deleting them. */
+/** Conversations with a bot: search, read, rename and delete them. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { http, type Page, unwrap, unwrapPage } from "./client";
 import type { ChatHit, ChatMessage, ChatSession, ChatSessionDetail } from "./types";
 
 const named = (id: string) => ({ path: { session_id: id } });
 
-/** The latest first. Kept under `["bot", slug, "sessions"]`, which a change of a conversation makes stale. */
+/** Latest first. The key prefix `["bot", slug, "sessions"]` is invalidated when a conversation changes. */
 export function sessionsQuery(slug: string) {
   return infiniteQueryOptions({
     queryKey: ["bot", slug, "sessions"],
@@ -29,7 +29,7 @@ export function searchMessagesQuery(slug: string, words: string) {
   });
 }
 
-/** A conversation, and the branch of it that is shown. */
+/** Read a conversation and its shown branch. */
 export async function readConversation(
   id: string,
   signal: AbortSignal,
@@ -45,7 +45,7 @@ export function renameSession({ id, title }: { id: string; title: string }): Pro
   return unwrap(http.PATCH("/api/v1/sessions/{session_id}", { params: named(id), body: { title } }));
 }
 
-/** Show the branch that has this message. */
+/** Show the branch that contains this message. */
 export function showBranch({ id, headId }: { id: string; headId: string }): Promise<ChatSession> {
   const body = { head_id: headId };
   return unwrap(http.PATCH("/api/v1/sessions/{session_id}", { params: named(id), body }));
@@ -55,6 +55,6 @@ export function deleteSession(id: string): Promise<ChatSession> {
   return unwrap(http.DELETE("/api/v1/sessions/{session_id}", { params: named(id) }));
 }
 
-/** Where the browser finds it as a file. */
+/** The download URL of a conversation. */
 export const exportAddress = (id: string, format: "markdown" | "json"): string =>
   `/api/v1/sessions/${id}/export?format=${format}`;

@@ -1,4 +1,4 @@
-/** Getting skills in: what was fetched waits as a stage, and is installed by a second request. */
+/** Install skills in two requests: the first fetches them into a stage, the second installs from it. */
 import { accepted, http, unwrap } from "./client";
 import type { InstalledSkill, InstallWish, SkillSource, StagedSkills } from "./types";
 
@@ -6,7 +6,7 @@ export function fetchSkills(source: SkillSource): Promise<StagedSkills> {
   return unwrap(http.POST("/api/v1/skill-stages", { body: { source } }));
 }
 
-/** `folder` is the one it was packed from in the browser; empty for an archive somebody had. */
+/** `folder` is the name of a folder that was packed in the browser; empty for an existing archive. */
 export type Archive = { name: string; folder: string; data: Blob };
 
 export function uploadSkills({ name, folder, data }: Archive): Promise<StagedSkills> {
@@ -20,7 +20,7 @@ export function uploadSkills({ name, folder, data }: Archive): Promise<StagedSki
   );
 }
 
-/** Fetches an installed skill again from where it came from. */
+/** Fetch an installed skill again from its source. */
 export function fetchUpdate(name: string): Promise<StagedSkills> {
   return unwrap(http.POST("/api/v1/skills/{name}/update", { params: { path: { name } } }));
 }

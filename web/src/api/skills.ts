@@ -1,4 +1,4 @@
-/** Skills: reading, granting, running, testing, and what a change makes stale. */
+/** Skill queries, mutations, and the cache invalidation that goes with them. */
 import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { accepted, http, type Page, unwrap, unwrapPage } from "./client";
 import type {
@@ -16,7 +16,7 @@ import type {
   SkillValidation,
 } from "./types";
 
-/** All of them: pages look through the list themselves, so that a filter answers at once. */
+/** All skills; pages filter the list locally, so that filters apply immediately. */
 export const skillsQuery = queryOptions<SkillCard[]>({
   queryKey: ["skills"],
   queryFn: ({ signal }) => unwrap(http.GET("/api/v1/skills", { signal })),
@@ -24,7 +24,7 @@ export const skillsQuery = queryOptions<SkillCard[]>({
 
 const named = (name: string) => ({ path: { name } });
 
-/** Everything about one skill is kept under `["skill", name]`. */
+/** All queries about one skill share the key prefix `["skill", name]`. */
 export function skillQuery(name: string) {
   return queryOptions<SkillDetail>({
     queryKey: ["skill", name],
@@ -32,7 +32,7 @@ export function skillQuery(name: string) {
   });
 }
 
-/** Of the folder with this hash: another one may have another text. */
+/** The folder hash is part of the key because a changed folder has other contents. */
 export function skillFileQuery(name: string, path: string, folderHash: string) {
   return queryOptions<SkillFileContent>({
     queryKey: ["skill", name, "file", path, folderHash],
@@ -57,10 +57,10 @@ export function skillRunsQuery(name: string) {
   });
 }
 
-/** A skill somebody writes: its text files, by their paths. */
+/** A skill in the editor: its text files by path. */
 export type Written = { name: string; files: Record<string, string> };
 
-/** What a new skill begins with. Nothing is saved. */
+/** Return the initial files of a new skill, without saving anything. */
 export function frameSkill(body: SkillFrame): Promise<Written> {
   return unwrap(http.POST("/api/v1/skills/frame", { body }));
 }
@@ -69,7 +69,7 @@ export function createSkill(body: Written): Promise<SkillDetail> {
   return unwrap(http.POST("/api/v1/skills", { body }));
 }
 
-/** `base_hash` is that of the folder it was made from: 409 when it is another now. */
+/** `base_hash` is the hash of the folder that was edited; 409 if it has changed. */
 export function saveSkill({ name, ...body }: Written & { base_hash: string }): Promise<SkillDetail> {
   return unwrap(http.PUT("/api/v1/skills/{name}", { params: named(name), body }));
 }
@@ -78,7 +78,7 @@ export function validateSkill(body: Written, signal?: AbortSignal): Promise<Skil
   return unwrap(http.POST("/api/v1/skills/validate", { body, ...(signal && { signal }) }));
 }
 
-/** Without saving it, and with nothing granted. */
+/** Run the skill without saving it and without any grants. */
 export function trySkill(body: Written & { input: Record<string, unknown> }): Promise<SkillRan> {
   return unwrap(http.POST("/api/v1/skills/try", { body }));
 }
@@ -96,7 +96,7 @@ export function testSkill({ name, triggers }: { name: string; triggers: boolean 
 
 type Granted = { name: string; grants: SkillGrantWish[]; folder_hash: string };
 
-/** All that counts from now on; what is not named is revoked. */
+/** Replace all grants; a capability that is not listed is revoked. */
 export function grantSkill({ name, ...body }: Granted): Promise<SkillDetail> {
   return unwrap(http.PUT("/api/v1/skills/{name}/grants", { params: named(name), body }));
 }
@@ -122,14 +122,14 @@ export async function exportSkill(name: string): Promise<Blob> {
   return accepted<Blob>(call);
 }
 
-/** It was run: its log has a line more. */
+/** Refetch the run log after a run. */
 export function refreshRuns(cache: QueryClient, skill: string): void {
   void cache.invalidateQueries({ queryKey: skillRunsQuery(skill).queryKey });
 }
 
 type Changed = EventOf<"skill.changed">["data"];
 
-/** Something about a skill is different: read again what a page shows of it. */
+/** Invalidate the queries that show a changed skill. */
 export function refreshSkill(cache: QueryClient, { skill }: Changed): void {
   void cache.invalidateQueries({ queryKey: skillsQuery.queryKey });
   void cache.invalidateQueries({ queryKey: skillQuery(skill).queryKey, exact: true });

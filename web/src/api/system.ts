@@ -8,7 +8,7 @@ export const statusQuery = queryOptions<SystemStatus>({
   refetchInterval: 15_000,
 });
 
-/** Health answers are bare, without the envelope: probes read them too. */
+/** Health responses have no envelope because probes read them too. */
 export const versionQuery = queryOptions<string>({
   queryKey: ["version"],
   queryFn: async ({ signal }) => (await accepted(http.GET("/health/version", { signal }))).version,

@@ -1,4 +1,4 @@
-/** The words of the API. Everything is read off the generated schema, so a change there is a compile error here. */
+/** Types of the API, derived from the generated schema so that a change there is a compile error here. */
 import type { paths } from "./schema.gen";
 
 type Json<Response> = Response extends { content: { "application/json": { data: infer Data } } }
@@ -31,12 +31,12 @@ export type Problem = NonNullable<Run["error"]>;
 export type Gate = Got<"/api/v1/gates">[number];
 export type GateOption = Gate["options"][number];
 
-/** Whatever can come over the live line; those with `seq` null are whispered: not stored, never replayed. */
+/** Anything that can arrive on a stream. Events with `seq` null are ephemeral: not stored and never replayed. */
 export type Event = Got<"/api/v1/events">[number];
 export type EventType = Event["type"];
 export type EventOf<Type extends EventType> = Extract<Event, { type: Type }>;
 
-/** What a person says to an agent while it works. */
+/** A person's message to a running agent. */
 export type Interjection = EventOf<"agent.heard">["data"]["messages"][number];
 export type AgentRole = EventOf<"agent.started">["data"]["role"];
 export type AgentLimits = EventOf<"agent.started">["data"]["limits"];
@@ -62,7 +62,7 @@ export type FileVersion = Got<"/api/v1/bots/{bot}/{file}/versions">[number];
 export type FileVersionDetail = Got<"/api/v1/bots/{bot}/{file}/versions/{number}">;
 export type FileDiff = Got<"/api/v1/bots/{bot}/{file}/diff">;
 export type DiffRow = FileDiff["rows"][number];
-/** The `detail` of an error with the code `file_changed`; errors are not part of the schema. */
+/** The `detail` of a `file_changed` error; errors are not part of the schema. */
 export type FileConflict = { current: FileState; theirs: FileDiff | null; yours: FileDiff };
 
 export type Memory = Got<"/api/v1/bots/{bot}/memories">[number];
@@ -129,7 +129,7 @@ export type SkillRan = Json<paths["/api/v1/skills/{name}/run"]["post"]["response
 export type SkillTestReport = Json<paths["/api/v1/skills/{name}/test"]["post"]["responses"][200]>;
 export type SkillValidation = Json<paths["/api/v1/skills/validate"]["post"]["responses"][200]>;
 export type SkillFrame = paths["/api/v1/skills/frame"]["post"]["requestBody"]["content"]["application/json"];
-/** One capability that somebody allows, and how far. */
+/** A capability to grant, and its scope. */
 export type SkillGrantWish =
   paths["/api/v1/skills/{name}/grants"]["put"]["requestBody"]["content"]["application/json"]["grants"][number];
 export type StagedSkills = Got<"/api/v1/skill-stages/{stage}">;

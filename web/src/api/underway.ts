@@ -1,8 +1,8 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 
 /**
- * Reads that are under way: what happens meanwhile may be missing from what they bring. They are let be, for a page
- * may wait for them; what is to be done about it is done to their result.
+ * Applies live changes to queries that are being fetched, whose responses may not include the change yet. Fetches are
+ * not cancelled, because a page may be waiting for them; the change is applied again to their result.
  */
 export class Underway {
   readonly #cache: QueryClient;
@@ -12,7 +12,7 @@ export class Underway {
     this.#cache = cache;
   }
 
-  /** Change what was read, and also what is being read. */
+  /** Change the cached data, and again the result of a fetch in progress. */
   put<Data>(queryKey: QueryKey, change: (read: Data) => Data): void {
     const put = () => {
       this.#cache.setQueryData<Data>(queryKey, (read) => read && change(read));
@@ -22,7 +22,7 @@ export class Underway {
     if (query) this.#afterwards(query, put);
   }
 
-  /** Read everything again that begins with `queryKey`. A first read is not cut short: it is followed by another. */
+  /** Refetch everything below `queryKey`. A first fetch is not cancelled but repeated when it is done. */
   readAgain(queryKey: QueryKey): void {
     const firsts = this.#cache.getQueryCache().findAll({ queryKey, predicate: ({ state }) => !state.data });
     for (const query of firsts) {
@@ -32,7 +32,7 @@ export class Underway {
     void this.#cache.invalidateQueries({ queryKey });
   }
 
-  /** In the order in which it happened, once its read has ended; not at all when there is none. */
+  /** Run callbacks in order once the fetch has settled; do nothing if there is none. */
   #afterwards(query: Query, then: () => void): void {
     const read = query.state.fetchStatus === "idle" ? undefined : query.promise;
     if (!read) return;
@@ -44,7 +44,7 @@ export class Underway {
       this.#due.delete(query);
       for (const one of due) one();
     };
-    // The query itself was first to wait for it, so by then it has what was read.
+    // The query's own handler was registered first, so its data is already updated.
     read.then(settle, settle);
   }
 }

@@ -12,9 +12,8 @@ import { Underway } from "./underway";
 import { refreshWorkflow, refreshWorkflowRuns, WORKFLOW } from "./workflows";
 
 /**
- * Keeps every list on screen true: what happens to the account's runs and gates goes straight into
- * the query cache, and what changed about a bot, a skill, a workflow or
- * the drafts is read again. Mounted once, by the shell. `onGateOpened` hears of each new question.
+ * Keeps lists up to date: changes of runs and gates are written into the query cache, and changed bots, skills,
+ * workflows and drafts are refetched. Mounted once, by the shell. `onGateOpened` is called for each new question.
  */
 export function useAccountFeed(accountId: string | undefined, onGateOpened: (gate: Gate) => void): void {
   const live = useLive();
@@ -35,7 +34,7 @@ export function useAccountFeed(accountId: string | undefined, onGateOpened: (gat
         for (const event of events) applyToCache(cache, reads, event, onGateOpened);
         if (events.some(isOfWorkflow)) readRunsSoon();
       },
-      // Lists may have been read before "now": read them once more. After that the stream is complete.
+      // Lists may have been fetched before the subscription started: refetch them once. From then on the stream is complete.
       onSubscribed: (isFromNow) => {
         if (isFromNow) for (const queryKey of READ_EARLY) reads.readAgain(queryKey);
       },
@@ -47,12 +46,12 @@ export function useAccountFeed(accountId: string | undefined, onGateOpened: (gat
   }, [live, cache, accountId, onGateOpened]);
 }
 
-/** Runs of workflows move often; what is shown of all of them is read again at most this often. */
+/** Runs of workflows change often; the lists that contain them are refetched at most this often. */
 const SOON_MS = 400;
 const isOfWorkflow = (event: Event): boolean =>
   event.type === "run.changed" && event.data.run.kind === WORKFLOW;
 
-/** What a page may have shown before it could hear of changes. */
+/** Queries that a page may have fetched before the subscription started. */
 const READ_EARLY = [
   ["runs"],
   ["run"],

@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { startSelfTest } from "./runs";
 
-/** Start the self-test and go to its page. */
+/** Start the self-test and open its page. */
 export function useSelfTest() {
   const navigate = useNavigate();
   return useMutation({

@@ -7,15 +7,15 @@ import type { Event } from "./types";
 export type StreamView<State> = {
   state: State;
   phase: "loading" | "ready" | "failed";
-  /** Not even the history could be read, so nothing is known: not the same as nothing having happened. */
+  /** The history could not be read, so nothing is known. Not the same as an empty history. */
   isUnread: boolean;
   error: unknown;
   retry: () => void;
 };
 
 /**
- * What a stream's events add up to: its history in one request, then the live tail, one render per
- * frame however fast it comes. `fold` must be pure; `fold` and `initial` must not change between renders.
+ * The folded state of a stream: its history in one request, then live events, with at most one render per frame. `fold`
+ * must be pure; `fold` and `initial` must not change between renders.
  */
 export function useStream<State>(
   stream: string,
@@ -72,13 +72,13 @@ export function useStream<State>(
   return { ...view, isUnread: view.phase === "failed" && view.state === initial, retry: startOver };
 }
 
-/** As much as the server gives at once. */
+/** The server's maximum page size. */
 const HISTORY = 10_000;
 
-/** The first page of the log; if there is more, the live subscription replays it from there. */
+/** Read the first page of the log; the subscription replays the rest. */
 function readHistory(stream: string, signal: AbortSignal): Promise<Event[]> {
   const query = { stream, after: 0, limit: HISTORY };
-  // openapi-fetch loses fields that are only ever null, such as the `seq` of a whisper.
+  // openapi-fetch drops fields that are only ever null, such as the `seq` of an ephemeral event.
   return unwrap(
     http.GET("/api/v1/events", { params: { query }, signal }) as Promise<Answer<Envelope<Event[]>>>,
   );

@@ -1,4 +1,4 @@
-/** The files of a bot as they are on disk, and every version of them. */
+/** The files of a bot on disk, and their versions. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { ApiError, http, type Page, unwrap, unwrapPage } from "./client";
 import type {
@@ -14,7 +14,7 @@ import type {
 type OfFile = { slug: string; file: BotFile };
 const at = ({ slug, file }: OfFile) => ({ bot: slug, file });
 
-/** Files change behind the page's back, so they are read again whenever they are looked at. */
+/** Files can change on disk at any time, so they are always refetched. */
 const LOOK_AGAIN = { staleTime: 0 };
 
 export function fileStateQuery(slug: string, file: BotFile) {
@@ -26,7 +26,7 @@ export function fileStateQuery(slug: string, file: BotFile) {
   });
 }
 
-/** What would be wrong with a text that nobody saved yet. */
+/** Validate a text that is not saved yet. */
 export function draftProblemsQuery(slug: string, file: BotFile, content: string) {
   return queryOptions<FileProblem[]>({
     queryKey: ["bot", slug, "check", file, content],
@@ -71,7 +71,7 @@ export function versionQuery(slug: string, file: BotFile, number: number) {
   });
 }
 
-/** From one version to another, or to the file on disk. */
+/** Compare two versions, or a version with the file on disk. */
 export function diffQuery(slug: string, file: BotFile, left: number, right: number | null) {
   return queryOptions<FileDiff>({
     ...LOOK_AGAIN,
@@ -94,13 +94,13 @@ export function rollBack({ slug, file, version }: OfFile & { version: number }):
   return unwrap(http.POST("/api/v1/bots/{bot}/{file}/rollback", { params, body: { version, message: "" } }));
 }
 
-/** `hash` says what the person looked at: another text is not accepted unseen. */
+/** `hash` identifies the text that was reviewed; any other text is rejected. */
 export function acceptEdit({ slug, file, hash }: OfFile & { hash: string }): Promise<FileState> {
   const params = { path: at({ slug, file }) };
   return unwrap(http.POST("/api/v1/bots/{bot}/{file}/accept", { params, body: { hash, message: "" } }));
 }
 
-/** What a save is in conflict with, when that is why it was refused. */
+/** Return the conflict that caused a save to fail, or null for other errors. */
 export function conflictOf(error: unknown): FileConflict | null {
   if (!(error instanceof ApiError) || error.code !== "file_changed") return null;
   return error.detail as FileConflict | null;

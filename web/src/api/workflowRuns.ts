@@ -1,4 +1,4 @@
-/** Runs of workflows: reading them, and what a person may do with one. */
+/** Runs of workflows: read, cancel, retry and rerun them. */
 import { queryOptions } from "@tanstack/react-query";
 import { http, unwrap } from "./client";
 import type { WorkflowRunDetail, WorkflowStepDetail, WorkflowSubmitted } from "./types";
@@ -13,7 +13,7 @@ export function workflowRunQuery(runId: string) {
   });
 }
 
-/** With what went in and came out. `moved` is anything that is different when the step has moved on. */
+/** A step with its input and output. `moved` is part of the key and must differ whenever the step has progressed. */
 export function workflowStepQuery(runId: string, key: string, moved: string) {
   return queryOptions<WorkflowStepDetail | null>({
     queryKey: ["workflow-run", runId, "step", key, moved],
@@ -29,14 +29,14 @@ export function cancelWorkflowRun(runId: string): Promise<WorkflowRunDetail> {
   return unwrap(http.POST("/api/v1/workflow-runs/{run_id}/cancel", { params: of(runId) }));
 }
 
-/** A new run from where this one failed: what was completed is kept. */
+/** Start a new run from the failed step; completed steps are kept. */
 export function retryWorkflowRun(runId: string): Promise<WorkflowSubmitted> {
   return unwrap(http.POST("/api/v1/workflow-runs/{run_id}/retry", { params: of(runId) }));
 }
 
 type Again = { runId: string; payload?: Record<string, unknown>; useLatest: boolean };
 
-/** A new run from the beginning; without a payload with that of the run. */
+/** Start a new run from the beginning, by default with the payload of this run. */
 export function rerunWorkflowRun({ runId, payload, useLatest }: Again): Promise<WorkflowSubmitted> {
   const body = { use_latest: useLatest, ...(payload && { payload }) };
   return unwrap(http.POST("/api/v1/workflow-runs/{run_id}/rerun", { params: of(runId), body }));

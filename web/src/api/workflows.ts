@@ -1,4 +1,4 @@
-/** Workflows: reading, saving, switching, starting, and what a change makes stale. */
+/** Workflow queries, mutations, and the cache invalidation that goes with them. */
 import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { accepted, http, type Page, unwrap, unwrapPage } from "./client";
 import type {
@@ -14,10 +14,10 @@ import type {
   WorkflowVersionDetail,
 } from "./types";
 
-/** The kind of their runs among all runs. */
+/** The kind of workflow runs. */
 export const WORKFLOW = "workflow";
 
-/** All of them: pages look through the list themselves, so that a filter answers at once. */
+/** All workflows; pages filter the list locally, so that filters apply immediately. */
 export const workflowsQuery = queryOptions<WorkflowCard[]>({
   queryKey: ["workflows"],
   queryFn: ({ signal }) => unwrap(http.GET("/api/v1/workflows", { signal })),
@@ -31,7 +31,7 @@ export const templatesQuery = queryOptions<WorkflowTemplate[]>({
 
 const named = (ref: string) => ({ path: { ref } });
 
-/** `ref` is a name or an id. Everything about one workflow is kept under `["workflow", ref]`. */
+/** `ref` is a name or an ID. All queries about one workflow share the key prefix `["workflow", ref]`. */
 export function workflowQuery(ref: string) {
   return queryOptions<WorkflowDetail>({
     queryKey: ["workflow", ref],
@@ -75,10 +75,10 @@ export function runsOfWorkflowQuery(ref: string) {
   });
 }
 
-/** As YAML, as JSON, or as JSON that is to be written into the YAML so that its comments stay. */
+/** YAML, JSON, or both: then the server writes the JSON into the YAML and keeps its comments. */
 export type Written = { source?: string; definition?: Record<string, unknown> };
 
-/** What a definition comes to, and what is wrong with it. Nothing is saved. */
+/** Parse and validate a definition, without saving anything. */
 export function readDefinition(body: Written, signal?: AbortSignal): Promise<WorkflowReading> {
   return unwrap(http.POST("/api/v1/workflows/read", { body, ...(signal && { signal }) }));
 }
@@ -87,7 +87,7 @@ export function createWorkflow(body: Written): Promise<WorkflowDetail> {
   return unwrap(http.POST("/api/v1/workflows", { body }));
 }
 
-/** A new version; 409 when another one was saved since `expected_number`. */
+/** Save a new version; 409 if another version was saved since `expected_number`. */
 export function saveWorkflow({
   ref,
   ...body
@@ -95,7 +95,7 @@ export function saveWorkflow({
   return unwrap(http.PUT("/api/v1/workflows/{ref}", { params: named(ref), body }));
 }
 
-/** Off: nothing but a person starts it. */
+/** A disabled workflow can only be started manually. */
 export function switchWorkflow({ ref, isEnabled }: { ref: string; isEnabled: boolean }) {
   const body = { is_enabled: isEnabled };
   return unwrap<WorkflowDetail>(http.PATCH("/api/v1/workflows/{ref}", { params: named(ref), body }));
@@ -120,7 +120,7 @@ type Trial = {
   definition?: Record<string, unknown>;
 };
 
-/** What would happen, with no effect. `samples` are what steps are to give, `definition` counts instead of the saved one. */
+/** Simulate a run without side effects. `samples` are outputs by step ID; `definition` replaces the saved one. */
 export function dryRun({ ref, payload, samples = {}, definition }: Trial): Promise<WorkflowDryRun> {
   const body = { payload, samples, ...(definition && { definition }) };
   return unwrap(http.POST("/api/v1/workflows/{ref}/dry-run", { params: named(ref), body }));
@@ -128,14 +128,14 @@ export function dryRun({ ref, payload, samples = {}, definition }: Trial): Promi
 
 type Changed = EventOf<"workflow.changed">["data"];
 
-/** The server has just said how a workflow is: show that until it is read again. */
+/** Show a workflow as returned by a mutation until it is refetched. */
 export function putWorkflow(cache: QueryClient, workflow: WorkflowDetail): void {
   for (const ref of [workflow.id, workflow.name]) {
     cache.setQueryData(workflowQuery(ref).queryKey, (before) => before && workflow);
   }
 }
 
-/** Something about a workflow is different: read again what a page shows of it, by whichever name it knows it. */
+/** Invalidate the queries about a changed workflow, under its ID and its name. */
 export function refreshWorkflow(cache: QueryClient, changed: Pick<Changed, "workflow_id" | "name">): void {
   void cache.invalidateQueries({ queryKey: workflowsQuery.queryKey });
   for (const ref of [changed.workflow_id, changed.name]) {
@@ -144,7 +144,7 @@ export function refreshWorkflow(cache: QueryClient, changed: Pick<Changed, "work
   }
 }
 
-/** Runs of them moved: strips, lists of runs and waiting questions are read again where they are shown. */
+/** Refetch what shows runs of workflows: strips, run lists and open questions. */
 export function refreshWorkflowRuns(cache: QueryClient): void {
   void cache.invalidateQueries({ queryKey: workflowsQuery.queryKey });
   void cache.invalidateQueries({

@@ -1,4 +1,4 @@
-/** Directories that agents work in, and what is in them. */
+/** Workspaces: the directories that agents work in, and their files. */
 import { queryOptions } from "@tanstack/react-query";
 import { http, unwrap } from "./client";
 import type { FileEntry, FileText, FoundLines, Workspace } from "./types";
@@ -18,7 +18,7 @@ export function workspaceQuery(id: string) {
   });
 }
 
-/** Files change behind the page's back, so what is in them is read again whenever it is looked at. */
+/** Files can change on disk at any time, so they are always refetched. */
 const LOOK_AGAIN = { staleTime: 0 };
 
 export function filesQuery(id: string, path: string) {
@@ -56,7 +56,7 @@ export function searchQuery(id: string, q: string) {
   });
 }
 
-/** Without a path Forge makes a directory of its own. */
+/** Without a path, Forge creates a directory. */
 export function createWorkspace({ name, path }: { name: string; path: string | null }): Promise<Workspace> {
   return unwrap(http.POST("/api/v1/workspaces", { body: { name, ...(path && { path }) } }));
 }

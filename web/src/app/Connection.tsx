@@ -14,7 +14,7 @@ const SHOWN: Record<LiveStatus, { tone: Tone; word: string; meaning: string }> =
   },
 };
 
-/** Whether what is on screen is what is happening. */
+/** The state of the live connection. */
 export function Connection() {
   const { tone, word, meaning } = SHOWN[useLiveStatus()];
   return (

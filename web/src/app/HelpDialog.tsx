@@ -4,7 +4,7 @@ import { type Shortcut, useBoundShortcuts } from "@/ui/shortcuts";
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void };
 
-/** The shortcuts that work on this page, read off the bindings themselves. */
+/** The shortcuts of the current page, read from the bindings. */
 export function HelpDialog({ open, onOpenChange }: Props) {
   return (
     <Modal open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts" wide isHeld={false}>
@@ -16,7 +16,7 @@ export function HelpDialog({ open, onOpenChange }: Props) {
 function ShortcutTable({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
   const groups = [...new Set(shortcuts.map((shortcut) => shortcut.group))];
   return (
-    // It can be reached by keyboard, so that it can be scrolled.
+    // Focusable, so that it can be scrolled by keyboard.
     <section aria-label="Shortcuts" tabIndex={0} className="mt-3 gap-8 outline-none sm:columns-2">
       {groups.map((group) => (
         <section key={group} aria-label={group} className="mb-4 break-inside-avoid">

@@ -1,7 +1,7 @@
 import { PendingPage } from "@/ui/Page";
 import { FRAME, SIDE } from "./frame";
 
-/** The frame before it is known who is there: the page and the menu come to where something stands already. */
+/** The frame shown until the session is known, with the same layout as the shell. */
 export function Opening() {
   if (window.location.pathname === "/login") return null;
   return (

@@ -7,7 +7,7 @@ import { useCommands } from "./useCommands";
 
 type Props = { shown: Overlay | null; show: (overlay: Overlay | null) => void };
 
-/** Palette, help and the menu of small screens: loaded after the page, so that it is never waited for. */
+/** Palette, help and mobile menu, loaded after the page. */
 export function Overlays({ shown, show }: Props) {
   const toggle = (overlay: Overlay) => (isOpen: boolean) => show(isOpen ? overlay : null);
   const commands = useCommands(show);

@@ -6,7 +6,7 @@ import { ErrorState } from "@/ui/ErrorState";
 import { Page } from "@/ui/Page";
 import { AREAS } from "./areas";
 
-/** A page that could not be loaded or drawn. The rest of the shell goes on working. */
+/** Shown if a page cannot be loaded or rendered. The rest of the shell keeps working. */
 export function RouteError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -15,7 +15,7 @@ export function RouteError({ error, reset }: ErrorComponentProps) {
     void router.invalidate();
   };
   const isMissing = error instanceof ApiError && error.status === 404;
-  // Where such things are listed, if this is the page of one.
+  // The list that this page belongs to, if any.
   const area = AREAS.find(({ nav }: Area) => path.startsWith(`${nav.to}/`));
   return (
     <Page
@@ -33,7 +33,7 @@ export function RouteError({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** The same where there is no shell around it: the server could not even say who is signed in. */
+/** The same error without the shell, for when the session could not be read. */
 export function ShellError(props: ErrorComponentProps) {
   return (
     <main className="flex h-dvh flex-col">

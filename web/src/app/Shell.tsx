@@ -18,7 +18,7 @@ import { Sidebar } from "./Sidebar";
 const loadOverlays = () => import("./Overlays");
 const Overlays = lazy(() => loadOverlays().then(({ Overlays }) => ({ default: Overlays })));
 
-/** The frame around every page: sidebar, keyboard, live feed, and what may lie on top. */
+/** The frame around every page: sidebar, shortcuts, live feed and overlays. */
 export function Shell() {
   const [overlay, show] = useState<Overlay | null>(null);
   const main = useRef<HTMLElement>(null);
@@ -32,7 +32,7 @@ export function Shell() {
     if (arrivedAt.current === pathname) return;
     arrivedAt.current = pathname;
     show(null);
-    // What had the focus went with the page it was on: begin with the new one.
+    // If the focused element was removed with the old page, focus the new one.
     if (document.activeElement === document.body) main.current?.focus();
   }, [pathname]);
 
@@ -75,7 +75,7 @@ export function Shell() {
   );
 }
 
-/** Keeps every list true, and tells of a question that opens while its page is not in front of the reader. */
+/** Keep lists up to date, and show a toast for new questions unless their page is open. */
 function useAnnouncedGates(): void {
   const navigate = useNavigate();
   const announce = useCallback(

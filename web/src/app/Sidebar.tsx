@@ -14,7 +14,7 @@ import type { Overlay } from "./overlay";
 
 type Props = {
   open: (overlay: Overlay) => void;
-  /** A link in it was pressed, even if that leads to the page one is on. */
+  /** Called when a link is clicked, even if it leads to the current page. */
   onFollow?: (() => void) | undefined;
 };
 
@@ -47,7 +47,7 @@ export function Sidebar({ open, onFollow }: Props) {
   );
 }
 
-/** The area that the run on the page is at home in, when that is not the one of all runs. */
+/** The area that a run's page belongs to, if it is not "Runs". */
 function useHomeOfRun(): string | undefined {
   const kind = useMatches({
     select: (matches) => (matches.at(-1)?.loaderData as Partial<RunDetail> | undefined)?.run?.kind,

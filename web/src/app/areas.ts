@@ -8,5 +8,5 @@ import { skills } from "@/features/skills/area";
 import { workflows } from "@/features/workflows/area";
 import { workspaces } from "@/features/workspaces/area";
 
-/** The areas of Forge in the order of the sidebar. A new one is one line here. */
+/** The areas of Forge in sidebar order. Add new areas here. */
 export const AREAS = [home, forge, bots, skills, workflows, runs, workspaces, audits, settings] as const;

@@ -1,2 +1,2 @@
-/** What may lie over the page; one at a time. */
+/** The overlays; at most one is open. */
 export type Overlay = "palette" | "help" | "menu";

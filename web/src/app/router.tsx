@@ -10,7 +10,7 @@ import { Opening } from "./Opening";
 import { RouteError, ShellError } from "./RouteError";
 import { Shell } from "./Shell";
 
-/** Any other address: inside the shell, so that the way out is in sight. */
+/** Unknown addresses are shown inside the shell, so that its navigation stays available. */
 const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: NotFound });
 
 const pages = AREAS.flatMap((area) => [...area.routes]);

@@ -7,7 +7,7 @@ import { flipTheme } from "@/ui/theme";
 import { AREAS } from "./areas";
 import type { Overlay } from "./overlay";
 
-/** Everything the palette offers, gathered when it opens: where to go, what each area adds, the shell's own. */
+/** The commands of the palette, computed when it opens: navigation, the areas' commands and the shell's own. */
 export function useCommands(show: (overlay: Overlay) => void): () => Command[] {
   const navigate = useNavigate();
   const queries = useQueryClient();

@@ -1,7 +1,7 @@
 import { useBlocker } from "@tanstack/react-router";
 import { Confirm } from "./Confirm";
 
-/** Holds whoever leaves the page while something on it is not saved. */
+/** Asks for confirmation before leaving a page with unsaved changes. */
 export function AskBeforeLeaving({ when, what }: { when: boolean; what: string }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => when && current.pathname !== next.pathname,

@@ -3,7 +3,7 @@ import type { Identity } from "@/api/types";
 
 const SIZES = { sm: "size-6 rounded-md text-sm", md: "size-9 rounded-lg text-lg" };
 
-/** The face of a bot on its colour. Its name is always beside it. */
+/** A bot's avatar. Decorative: its name is always shown beside it. */
 export function Avatar({
   of: { avatar, colour },
   size = "md",

@@ -17,7 +17,7 @@ export function Dot({ tone, className }: { tone: Tone; className?: string }) {
   );
 }
 
-/** A status: a dot and its word. */
+/** A status: a dot and a word. */
 export function Badge({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (
     <span

@@ -10,7 +10,7 @@ const LOOKS = {
 
 export type ButtonLook = keyof typeof LOOKS;
 
-/** The classes of a button, for a link that should look like one. */
+/** The classes of a button, for links that look like one. */
 export function buttonClass(look: ButtonLook = "plain", className?: string): string {
   return clsx(
     "inline-flex h-7 shrink-0 items-center justify-center gap-1.5 rounded-md px-2.5 text-sm font-medium whitespace-nowrap",
@@ -24,7 +24,7 @@ export function Button({ look, className, ...rest }: ComponentProps<"button"> & 
   return <button type="button" className={buttonClass(look, className)} {...rest} />;
 }
 
-/** An icon alone: `label` is its name for a screen reader, and its hint for everybody else. */
+/** An icon button; `label` is its accessible name and its tooltip. */
 export function IconButton({
   label,
   hintAbove = false,

@@ -3,13 +3,13 @@ import { useRowKeys } from "./useRowKeys";
 
 type Props = {
   label: string;
-  /** How many there are, for whoever hears the page. */
+  /** The number of cards, for screen readers. */
   said: string;
-  /** Items of a list. */
+  /** List items. */
   children: ReactNode;
 };
 
-/** Cards side by side, as many as there is room for. J and K walk through them. */
+/** Cards in a responsive grid. J and K move between them. */
 export function CardGrid({ label, said, children }: Props) {
   const list = useRef<HTMLUListElement>(null);
   useRowKeys(list);

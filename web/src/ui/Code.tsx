@@ -7,15 +7,15 @@ import "./code/code.css";
 
 type Props = {
   text: string;
-  /** As its author calls it; empty for whatever it may be. */
+  /** The language name in the source, or empty. */
   language: string;
-  /** More of it is still to come: it is coloured when it is whole. */
+  /** More text will follow; it is highlighted once complete. */
   isGrowing?: boolean;
-  /** Long lines are prose: they go on below. */
+  /** Wrap long lines. */
   isWrapped?: boolean;
 };
 
-/** A block of code, with its colours as soon as they are known, to be copied. */
+/** A code block with syntax highlighting and a copy button. */
 export function Code({ text, language, isGrowing = false, isWrapped = false }: Props) {
   const lines = useHighlighted(text, language, isGrowing);
   return (
@@ -53,10 +53,10 @@ function Coloured({ lines }: { lines: readonly Line[] }) {
   ));
 }
 
-/** Colours are worth a wait, but not a long one. */
+/** Longer code is not highlighted. */
 const LONGEST = 50_000;
 
-/** null as long as there are no colours, and for code that is too long or in an unknown language. */
+/** null until highlighted, and for long code or unknown languages. */
 function useHighlighted(text: string, language: string, isGrowing: boolean): readonly Line[] | null {
   const [found, setFound] = useState<{ text: string; lines: readonly Line[] } | null>(null);
   const known = languageOf(language);
@@ -66,7 +66,7 @@ function useHighlighted(text: string, language: string, isGrowing: boolean): rea
     import("./code/highlight")
       .then(({ highlight }) => highlight(text, known))
       .then((lines) => isGone || setFound({ text, lines }))
-      // Without colours, as when the server has gone away: the code stands there all the same.
+      // Keep the plain text if the highlighter cannot be loaded.
       .catch(() => undefined);
     return () => {
       isGone = true;

@@ -10,17 +10,17 @@ export type Command = {
   label: string;
   group: string;
   icon?: ComponentType<{ size?: number }>;
-  /** Other words a person may type for it. */
+  /** Additional search terms. */
   keywords?: string;
   keys?: string;
-  /** A few dim words at the end of the line. */
+  /** Secondary text at the end of the line. */
   detail?: string;
   run: () => void;
 };
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; commands: readonly Command[] };
 
-/** Everything Forge can do, by typing a few letters of it. */
+/** The command palette with fuzzy search. */
 export function CommandPalette({ open, onOpenChange, commands }: Props) {
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
@@ -156,7 +156,7 @@ function Choice({ id, command, isActive, onPoint, onChoose }: ChoiceProps) {
 
 const groupsOf = (commands: readonly Command[]) => [...new Set(commands.map((command) => command.group))];
 
-/** The commands that fit, best first, but with those of a group kept together. */
+/** The matching commands, best first, but grouped. */
 export function findCommands(commands: readonly Command[], query: string): Command[] {
   const scored = commands
     .map((command) => ({

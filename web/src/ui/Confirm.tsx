@@ -8,9 +8,9 @@ type Props = {
   onOpenChange: (open: boolean) => void;
   title: string;
   description: ReactNode;
-  /** What the button does, as a verb: "Cancel run". */
+  /** The label of the button, as a verb: "Cancel run". */
   action: string;
-  /** For what cannot be undone: the word a person has to type first. */
+  /** The word to type as confirmation, for actions that cannot be undone. */
   word?: string;
   isBusy?: boolean;
   onConfirm: () => void;

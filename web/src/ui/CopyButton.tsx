@@ -10,7 +10,7 @@ type Props = {
   label?: string;
   look?: ButtonLook;
   iconOnly?: boolean;
-  /** Show what would be copied to whoever points at the button or reaches it by keyboard. */
+  /** Show the copied text as a tooltip. */
   isShown?: boolean;
 };
 
@@ -42,7 +42,7 @@ export function CopyButton({ text, label = "Copy", look = "plain", iconOnly = fa
   );
 }
 
-/** `navigator.clipboard` exists only in a secure context: on plain http to another host there is none. */
+/** `navigator.clipboard` is undefined outside secure contexts, such as plain HTTP to another host. */
 async function writeClipboard(text: string): Promise<void> {
   if (!navigator.clipboard) throw new Error("The clipboard is not available.");
   await navigator.clipboard.writeText(text);

@@ -6,7 +6,7 @@ import { useMedia } from "./useMedia";
 
 const SIDE_BY_SIDE = "(min-width: 700px)";
 
-/** Two texts, side by side; one below the other where there is no room for that. */
+/** A diff, side by side on wide screens and unified on narrow ones. */
 export function Diff({ diff, className }: { diff: FileDiff; className?: string }) {
   const isWide = useMedia(SIDE_BY_SIDE);
   return (
@@ -135,7 +135,7 @@ function Line({ look, sign, children }: { look: string; sign: keyof typeof SAID;
   );
 }
 
-/** In a changed line, the part that is not the same on both sides stands out. */
+/** Highlights the differing part of a changed line. */
 function Side({ row, side }: { row: DiffRow; side: "left" | "right" }) {
   if (row.kind !== "changed") return row[side];
   const parts = differing(row.left, row.right);

@@ -2,14 +2,13 @@ import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
 
 type Props = {
-  /** What is behind it. */
   title: ReactNode;
-  /** Open to begin with; from then on only a person opens and closes it. */
+  /** The initial state; afterwards only the person toggles it. */
   isOpen?: boolean;
   children: ReactNode;
 };
 
-/** What not everybody needs: a line that opens. */
+/** A section that can be expanded. */
 export function Disclosure({ title, isOpen = false, children }: Props) {
   const [first] = useState(isOpen);
   return (

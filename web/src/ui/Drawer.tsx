@@ -8,11 +8,11 @@ type Props = {
   title: string;
   description?: ReactNode;
   children: ReactNode;
-  /** A click outside does not close it: what was typed in it would be lost. Off where it only shows something. */
+  /** Do not close on a click outside, which would lose what was typed. Turn off for read-only content. */
   isHeld?: boolean;
 };
 
-/** A dialog at the right edge, as high as the page: what is on the page stays in sight beside it. */
+/** A dialog at the right edge; the page stays visible beside it. */
 export function Drawer({ close, title, description, children, isHeld = true }: Props) {
   return (
     <Dialog.Root open onOpenChange={close} disablePointerDismissal={isHeld}>
@@ -24,7 +24,7 @@ export function Drawer({ close, title, description, children, isHeld = true }: P
             {description && <Dialog.Description className="text-dim">{description}</Dialog.Description>}
           </header>
           <div className="min-h-0 flex-1 overflow-auto p-4">{children}</div>
-          {/* Last, so that the focus begins with the content. */}
+          {/* Last, so that the content gets the focus first. */}
           <Dialog.Close render={<IconButton label="Close" className="absolute! top-2.5 right-3" />}>
             <X size={15} aria-hidden />
           </Dialog.Close>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Nothing here yet: one sentence, one action, one example. */
+/** An empty list: one sentence, one action, one example. */
 export function EmptyState({
   title,
   sentence,

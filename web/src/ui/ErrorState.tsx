@@ -5,7 +5,7 @@ import { CopyButton } from "./CopyButton";
 import { InlineText } from "./InlineText";
 import { toProblem } from "./problem";
 
-/** A failure in place of content: what happened, what to do, and the details to pass on. */
+/** An error in place of content: message, hint and details to copy. */
 export function ErrorState({
   error,
   retry,
@@ -13,7 +13,7 @@ export function ErrorState({
 }: {
   error: unknown;
   retry?: () => void;
-  /** Other ways on. */
+  /** Additional actions. */
   children?: ReactNode;
 }) {
   const { message, hint, details } = toProblem(error);

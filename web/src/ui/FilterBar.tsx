@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { SearchField } from "./SearchField";
 
-/** What a list is narrowed down with, above it and in sight however far one scrolls. */
+/** The sticky bar with a list's search and filters. */
 export function FilterBar({ children }: { children: ReactNode }) {
   return (
     <search className="z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2 sm:sticky sm:top-0">
@@ -11,17 +11,19 @@ export function FilterBar({ children }: { children: ReactNode }) {
 }
 
 type Props = {
-  /** What the address says. */
+  /** The search text in the URL. */
   q: string;
   words: string;
   setWords: (words: string) => void;
-  /** Put it into the address. */
+  /** Store it in the URL. */
   keep: (q: string) => void;
   label: string;
   group: string;
 };
 
-/** Words that are in the address, so that they can be passed on. It leads, except while somebody types: it is a little behind the keys then. */
+/**
+ * A search field whose text is stored in the URL. The URL wins except while typing, because it lags behind the keys.
+ */
 export function AddressedSearch({ q, words, setWords, keep, ...field }: Props) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -31,7 +33,7 @@ export function AddressedSearch({ q, words, setWords, keep, ...field }: Props) {
     <SearchField
       {...field}
       ref={input}
-      placeholder="Name or words…"
+      placeholder="Search…"
       value={words}
       onChange={(typed) => {
         setWords(typed);

@@ -3,21 +3,21 @@ import { Button } from "./Button";
 
 type Props = {
   close: () => void;
-  /** Whether it can be sent: all is filled in, and it is not under way already. */
+  /** Whether the form can be submitted: it is valid and not being submitted. */
   isReady: boolean;
-  /** Another way out, at the other end of the line. */
+  /** Another action at the start of the line. */
   instead?: ReactNode;
-  /** What sending does, as a verb. */
+  /** The label of the submit button, as a verb. */
   children: ReactNode;
 };
 
-/** The end of a form in a dialog. */
+/** The buttons of a form in a dialog. */
 export function FormActions({ close, isReady, instead, children }: Props) {
   return (
     <div className="flex flex-wrap items-center justify-end gap-2">
       {instead && <span className="mr-auto">{instead}</span>}
       <Button look="ghost" onClick={close}>
-        Close
+        Cancel
       </Button>
       <Button look="primary" type="submit" disabled={!isReady}>
         {children}

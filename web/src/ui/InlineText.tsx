@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from "react";
 
 const PIECE = /(`[^`\n]+`|\*\*[^*\n]+\*\*)/;
 
-/** One line with `code` and **bold**. Everything else is text: nothing in it can become markup. */
+/** A line of text with `code` and **bold**; everything else is plain text. */
 export function InlineText({ text }: { text: string }): ReactNode {
   return text.split(PIECE).map((piece, index) => {
     // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one string never move

@@ -5,16 +5,16 @@ import { Code } from "./Code";
 import { writtenOut } from "./json";
 import { saveAs } from "./saveAs";
 
-/** Characters that are shown; the rest is in the file. */
+/** The maximum number of characters shown; the download contains all. */
 const MAX_CHARS = 20_000;
 
 type Props = {
   value: unknown;
-  /** What the file is called, without its ending. */
+  /** The file name without extension. */
   name: string;
 };
 
-/** Any value for reading: a text as it is, everything else as JSON. What is long is cut, and can be saved whole. */
+/** A value as text or JSON. Long values are truncated and can be downloaded. */
 export function JsonView({ value, name }: Props) {
   const isText = typeof value === "string";
   const text = isText ? value : writtenOut(value);

@@ -2,8 +2,8 @@ import { clsx } from "clsx";
 import { keyNames } from "./keys";
 
 /**
- * The keys of a shortcut as they are printed on the keyboard: `mod+k`, `g h`, `?`. Beside a control they are
- * for the eye only, and only where there is room; in the list of shortcuts they are always there, and read out too.
+ * The keys of a shortcut as key caps: `mod+k`, `g h`, `?`. Beside a control they are decorative and hidden on small
+ * screens; in the list of shortcuts they are always shown and read out.
  */
 export function Kbd({ keys, isSpoken = false }: { keys: string; isSpoken?: boolean }) {
   return (

@@ -6,13 +6,13 @@ import { Refusal } from "./Refusal";
 type Props = {
   save: { mutate: (key: string) => void; isPending: boolean; error: unknown };
   close: () => void;
-  /** What is chosen before the key is typed. */
+  /** Content above the key field. */
   before?: ReactNode;
-  /** What else is to be known. */
+  /** Content below the key field. */
   after?: ReactNode;
 };
 
-/** The end of a dialog that takes the key of a provider. */
+/** A form that asks for a provider's API key. */
 export function KeyEntry({ save, close, before, after }: Props) {
   const [value, setValue] = useState("");
   const key = value.trim();

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { formatMicros } from "./money";
 
-/** Facts in two columns: a name and what it is. Long values wrap; nothing is cut off. */
+/** A two-column list of names and values. Long values wrap. */
 export function Facts({ children }: { children: ReactNode }) {
   return <dl className="grid grid-cols-[minmax(96px,auto)_minmax(0,1fr)] gap-x-4 gap-y-1.5">{children}</dl>;
 }
@@ -15,7 +15,7 @@ export function Fact({ name, children }: { name: ReactNode; children: ReactNode 
   );
 }
 
-/** Any JSON object for reading: simple values as text, lists line by line, the rest as JSON. */
+/** A JSON object as a list: simple values as text, the rest as JSON. */
 export function KeyValues({ of }: { of: Record<string, unknown> }) {
   return (
     <Facts>
@@ -32,10 +32,10 @@ export function KeyValues({ of }: { of: Record<string, unknown> }) {
   );
 }
 
-/** Names of amounts say their unit: `limit_micros` is in millionths of a dollar. */
+/** Field names contain their unit: `limit_micros` is in millionths of a dollar. */
 const MONEY = /_micros$/;
 
-/** A flat list or object one entry per line; anything deeper as JSON. */
+/** A flat list or object with one entry per line; nested ones as JSON. */
 function inLines(value: object): string {
   if (!Object.values(value).every(isSimple)) return JSON.stringify(value, null, 2);
   if (Array.isArray(value)) return value.join("\n");

@@ -2,7 +2,7 @@ import { Button } from "./Button";
 
 type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
 
-/** The way to the rest of a list that comes in pages; nothing once all of it is there. */
+/** A button that loads the next page of a list, if there is one. */
 export function LoadMore({ of: pages }: { of: Pages }) {
   if (!pages.hasNextPage) return null;
   return (

@@ -3,12 +3,12 @@ import { INK, type Tone } from "./tone";
 
 const LOUD: Partial<Record<string, Tone>> = { warn: "wait", warning: "wait", error: "bad" };
 
-/** How loud a line of a log is. */
+/** The color of a log level. */
 export const toneOf = (level: string): Tone => LOUD[level] ?? "idle";
 
 type Props = { label: string; lines: readonly { level: string; text: string }[] };
 
-/** The few lines that one thing wrote down. */
+/** A short log. */
 export function LogLines({ label, lines }: Props) {
   return (
     <ol

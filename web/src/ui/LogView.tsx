@@ -16,11 +16,11 @@ const ROW_PX = 20;
 type Props = {
   lines: readonly LogLine[];
   label: string;
-  /** How wide the column is that says where a line comes from. */
+  /** The width of the column that names the source. */
   sourceClass?: string;
 };
 
-/** A log of any length: only the visible rows are in the page. Follows its end until the reader scrolls. */
+/** A log of any length, virtualized. Follows the end until the reader scrolls. */
 export function LogView({ lines, label, sourceClass = "w-16" }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({

@@ -1,4 +1,4 @@
-/** The sign of Forge. */
+/** The Forge logo. */
 export function Mark({ className = "size-5" }: { className?: string }) {
   return (
     <svg viewBox="0 0 32 32" aria-hidden="true" className={className}>

@@ -1,16 +1,16 @@
 import { lazy, Suspense } from "react";
 
-/** Called early, where Markdown is sure to come: then nobody sees it unset. */
+/** Call early where Markdown is needed, to avoid a flash of plain text. */
 export const loadMarkdown = () => import("./markdown/Rendered");
 const Rendered = lazy(() => loadMarkdown().then(({ Rendered }) => ({ default: Rendered })));
 
 type Props = {
   text: string;
-  /** More of it is still to come. */
+  /** More text will follow. */
   isGrowing?: boolean;
 };
 
-/** What people and models write, set as Markdown. Until the parser is here the text stands as it is. */
+/** Text rendered as Markdown. Shown as plain text until the parser is loaded. */
 export function Markdown({ text, isGrowing = false }: Props) {
   return (
     <Suspense fallback={<p className="break-words whitespace-pre-wrap">{text}</p>}>

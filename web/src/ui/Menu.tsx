@@ -20,7 +20,7 @@ export type MenuItem = {
 
 type Props = { label: string; groups: readonly (readonly MenuItem[])[]; className?: string };
 
-/** What else can be done, behind three dots. Groups are parted by a line. */
+/** A menu behind three dots. Groups are separated by a line. */
 export function Menu({ label, groups, className }: Props) {
   const button = useRef<HTMLButtonElement>(null);
   const [place, setPlace] = useState<CSSProperties | null>(null);
@@ -56,7 +56,7 @@ export function Menu({ label, groups, className }: Props) {
 const GAP_PX = 4;
 const WIDTH_PX = 176;
 
-/** Below the button or above it, to its left or to its right: where there is more room. */
+/** Above or below, left or right of the button, wherever there is more room. */
 function beside(element: HTMLElement): CSSProperties {
   const { top, bottom, left, right } = element.getBoundingClientRect();
   return {
@@ -70,9 +70,9 @@ function beside(element: HTMLElement): CSSProperties {
 
 type ItemsProps = Props & {
   place: CSSProperties;
-  /** Closes the menu and gives the focus back. */
+  /** Close the menu and restore the focus. */
   close: () => void;
-  /** Something outside of it was pressed. */
+  /** Called on a press outside. */
   leave: (target: Node) => void;
 };
 
@@ -126,7 +126,7 @@ const itemsIn = (list: HTMLElement | null): HTMLElement[] => [
   ...(list?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? []),
 ];
 
-/** Where a key leads among `count` items; null for a key that leads nowhere. */
+/** The index that a key leads to among `count` items; null for other keys. */
 function nextOf(key: string, at: number, count: number): number | null {
   if (key === "ArrowDown") return (at + 1) % count;
   if (key === "ArrowUp") return (at - 1 + count) % count;

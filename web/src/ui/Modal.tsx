@@ -11,13 +11,13 @@ type Props = {
   description?: ReactNode;
   children: ReactNode;
   wide?: boolean;
-  /** As much as the page gives, for texts side by side. */
+  /** As wide as the page, for side-by-side texts. */
   widest?: boolean;
-  /** A click outside does not close it: what was typed or chosen in it would be lost. Off where there is no such thing. */
+  /** Do not close on a click outside, which would lose what was typed. Turn off if there is nothing to lose. */
   isHeld?: boolean;
 };
 
-/** A dialog over the page. Escape and its button close it; the focus stays inside and then returns. */
+/** A modal dialog. Escape and the button close it; the focus is trapped and restored. */
 export function Modal({
   open,
   onOpenChange,
@@ -43,7 +43,7 @@ export function Modal({
           <Dialog.Title className="pr-8 text-base font-semibold break-words">{title}</Dialog.Title>
           {description && <Dialog.Description className="mt-1 text-dim">{description}</Dialog.Description>}
           {children}
-          {/* Last, so that the focus begins with the content. */}
+          {/* Last, so that the content gets the focus first. */}
           <Dialog.Close render={<IconButton label="Close" className="absolute! top-3 right-3" />}>
             <X size={15} aria-hidden />
           </Dialog.Close>

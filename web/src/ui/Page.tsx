@@ -2,13 +2,13 @@ import { Link } from "@tanstack/react-router";
 import { createContext, type ReactNode, useContext } from "react";
 import { Skeleton, SkeletonRows } from "./Skeleton";
 
-/** What the shell adds to every page's header: the way to the menu on the left, the connection on the right. */
+/** What the shell adds to every page's header: menu button and connection status. */
 export type Chrome = { start: ReactNode; end: ReactNode };
 export const ChromeContext = createContext<Chrome>({ start: null, end: null });
 
 type Crumb = { label: string; to: string };
 
-/** A page: its header with breadcrumbs, state and actions, and a body that scrolls. */
+/** A page: header with breadcrumbs, state and actions, and a scrolling body. */
 export function Page({
   title,
   titleTo,
@@ -18,7 +18,7 @@ export function Page({
   children,
 }: {
   title: string;
-  /** The page of what this one is named after, when that is another page. */
+  /** A link for the title, if it names something on another page. */
   titleTo?: string;
   crumbs?: readonly Crumb[];
   state?: ReactNode;
@@ -57,7 +57,7 @@ export function Page({
   );
 }
 
-/** A page that is on its way. Its header is there already, so nothing moves when it comes. */
+/** Shown while a page loads. The header is already there, so the layout does not shift. */
 export function PendingPage() {
   return (
     <>

@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import { type ReactNode, useId } from "react";
 
-/** A titled box: the unit every page is made of. */
+/** A titled box. */
 export function Panel({
   title,
   count,

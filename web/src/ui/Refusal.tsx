@@ -3,7 +3,7 @@ import { CopyButton } from "./CopyButton";
 import { InlineText } from "./InlineText";
 import { toProblem } from "./problem";
 
-/** What the server refused, in place: its message, what to do about it, the way on, and the details to pass on. */
+/** An inline error from the server: message, hint, actions and details to copy. */
 export function Refusal({ error, children }: { error: unknown; children?: ReactNode }) {
   if (!error) return null;
   const { message, hint, details } = toProblem(error);

@@ -1,7 +1,7 @@
 import { Badge } from "./Badge";
 import { sandboxWords } from "./sandbox";
 
-/** The level a command runs at. What is as it should be stays quiet: only a weaker level stands out. */
+/** The isolation level of a command. Only weak levels stand out. */
 export function SandboxBadge({ level }: { level: string }) {
   const { word, meaning, tone } = sandboxWords(level);
   if (tone === "ok" || tone === "idle") {

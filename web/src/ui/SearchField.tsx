@@ -7,20 +7,20 @@ import { useShortcut } from "./shortcuts";
 
 type Props = {
   label: string;
-  /** Where its key stands in the list of shortcuts, and as what; without `keyLabel` as its own label. Without a group it has no key. */
+  /** The group and label of its `/` shortcut; without a group there is none. */
   group?: string;
   keyLabel?: string;
   placeholder: string;
   value: string;
   onChange: (words: string) => void;
   maxLength?: number;
-  /** What the button that empties it is called; without it, the browser's own does that. */
+  /** The label of the clear button; without it, the browser's own is shown. */
   clearLabel?: string;
   className?: string;
   ref?: RefObject<HTMLInputElement | null>;
 };
 
-/** Words to look for. On a page `/` leads to it; Escape leads out of it. */
+/** A search field. `/` focuses it, Escape leaves it. */
 export function SearchField({
   label,
   group,

@@ -1,6 +1,6 @@
 import { useId } from "react";
 
-/** A few choices side by side, one of them taken: radio buttons under the paint. */
+/** A row of choices, implemented as radio buttons. */
 export function Segmented<Value extends string>({
   label,
   value,

@@ -9,7 +9,7 @@ type Props = Omit<ComponentProps<"select">, "onChange" | "value"> & {
   onChange: (value: string) => void;
 };
 
-/** The browser's own select: right on a phone, right for a screen reader, and styled where that is possible. */
+/** A native select, for phones and screen readers. */
 export function Select({ label, value, options, onChange, className, ...rest }: Props) {
   return (
     <span className={clsx("relative inline-flex", className)}>

@@ -9,7 +9,7 @@ type Props<Value extends string> = {
   onChange: (value: Value) => void;
 };
 
-/** One of a few, as a field of a form: its label above, its hint below. */
+/** A select as a form field with label and hint. */
 export function SelectField<Value extends string>({ label, hint, value, options, onChange }: Props<Value>) {
   return (
     <div>
@@ -20,7 +20,7 @@ export function SelectField<Value extends string>({ label, hint, value, options,
         label={label}
         value={value}
         options={options}
-        // What is offered are values of this type, and nothing else can be chosen.
+        // All options are of this type, so no other value can be chosen.
         onChange={(chosen) => onChange(chosen as Value)}
         className="w-full [&>select]:h-8 pointer-coarse:[&>select]:h-10"
       />

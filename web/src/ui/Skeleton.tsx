@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 
-/** Grey bars where text will be. They appear only when the wait is longer than 200 ms. */
+/** A placeholder for loading content, shown after 200 ms. */
 export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden className={clsx("block h-3 rounded-sm bg-raised", className)} />;
 }

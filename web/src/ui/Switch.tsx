@@ -2,7 +2,7 @@ import { clsx } from "clsx";
 
 type Props = { label: string; isOn: boolean; onChange: (isOn: boolean) => void; disabled?: boolean };
 
-/** On or off, at once. The word stands beside it: a place alone does not say which is which. */
+/** A switch with a visible word, since a position alone is ambiguous. */
 export function Switch({ label, isOn, onChange, disabled = false }: Props) {
   return (
     <button

@@ -1,14 +1,13 @@
 import { clsx } from "clsx";
 import type { ComponentProps, ReactNode } from "react";
 
-/** The narrowest screen a column is shown on. */
+/** The smallest screen that shows a column. */
 type From = "sm" | "md";
 const SHOWN: Record<From, string> = { sm: "max-sm:hidden", md: "max-md:hidden" };
 
-/** `isUnnamed`: the name is only for a screen reader, as for a column of buttons. */
+/** `isUnnamed`: the name is for screen readers only, as for a column of buttons. */
 export type Column = { name: string; from?: From; isUnnamed?: boolean };
 
-/** A plain table: small dim headings, thin lines between the rows. */
 export function Table({
   label,
   columns,

@@ -1,11 +1,11 @@
 import { useRouterState } from "@tanstack/react-router";
 import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 
-/** For the links inside of `Tabs`: the one to the page that is shown is underlined. */
+/** The class of links inside `Tabs`; the current one is underlined. */
 export const tabClass =
   "flex h-9 items-center gap-1.5 border-b-2 border-transparent px-1 whitespace-nowrap text-dim -outline-offset-2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink";
 
-/** The pages of one thing, side by side. Each is an address of its own, so the tabs are links. */
+/** Tabs with addresses of their own, so they are links. */
 export function Tabs({ label, children }: { label: string; children: ReactNode }) {
   const nav = useRef<HTMLElement>(null);
   useCurrentInSight(nav);
@@ -20,7 +20,7 @@ export function Tabs({ label, children }: { label: string; children: ReactNode }
   );
 }
 
-/** Where not all of the links fit beside each other, the one to the page that is shown is among those in sight. */
+/** Scrolls the current link into view if not all links fit. */
 export function useCurrentInSight(nav: RefObject<HTMLElement | null>): void {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies(path): another page is another link

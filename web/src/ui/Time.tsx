@@ -3,7 +3,7 @@ import { formatAgo, formatElapsed, formatUntil } from "./time";
 
 const TICK_MS = 1000;
 
-/** One clock for every time on the page; it stands still while nobody looks at it. */
+/** One clock for all times on the page; it stops when nothing uses it. */
 const clock = {
   now: Date.now(),
   readers: new Set<() => void>(),
@@ -44,12 +44,12 @@ export function Until({ at, className }: { at: string; className?: string }) {
   );
 }
 
-/** How long since `from`, counting. */
+/** The time since `from`, counting up. */
 export function Elapsed({ from }: { from: string }) {
   return formatElapsed(useNow() - Date.parse(from));
 }
 
-/** How long until `to`, counting down to zero. */
+/** The time until `to`, counting down to zero. */
 export function Remaining({ to }: { to: string }) {
   return formatElapsed(Math.max(0, Date.parse(to) - useNow()));
 }

@@ -5,7 +5,7 @@ import { Button, IconButton } from "./Button";
 import { InlineText } from "./InlineText";
 import { lifetime, type Toast, toast } from "./toast";
 
-/** The corner where toasts appear. A live region, so they are also read out. */
+/** Shows toasts, in a live region so that they are read out. */
 export function Toaster() {
   const shown = useSyncExternalStore(toast.watch, toast.list);
   return (

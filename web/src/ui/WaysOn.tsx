@@ -5,11 +5,11 @@ export type Ways = { takeTheirs: () => void; saveMine: () => void; keepEditing: 
 type Props = {
   ways: Ways;
   isBusy: boolean;
-  /** There is nothing of theirs to take, or to save on top of. */
+  /** The file was deleted: there is no text to use or overwrite. */
   isGone?: boolean;
 };
 
-/** Somebody else saved meanwhile: whose counts. Whoever goes on editing has decided nothing. */
+/** The choices after a save conflict. Continuing to edit decides nothing. */
 export function WaysOn({ ways, isBusy, isGone = false }: Props) {
   return (
     <div className="flex flex-wrap justify-end gap-2">

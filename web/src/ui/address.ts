@@ -1,3 +1,3 @@
-/** Words that an address may hold. Digits alone come as a number. */
+/** Read a string from search params, which parse digits as numbers. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === "string" || typeof value === "number" ? String(value) || undefined : undefined;

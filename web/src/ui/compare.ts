@@ -1,8 +1,8 @@
-/** Two texts, line by line. */
+/** A line diff. */
 import type { DiffRow, FileDiff } from "@/api/types";
 
 type Names = Pick<FileDiff, "left" | "right">;
-/** Equal lines around a change that are shown; longer stretches are left out. */
+/** The number of equal lines shown around a change. */
 const AROUND = 3;
 
 export function compare(before: string, after: string, names: Names): FileDiff {
@@ -14,7 +14,7 @@ export function compare(before: string, after: string, names: Names): FileDiff {
 
 const linesOf = (text: string): string[] => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
 
-/** What both begin and end with is the same; what is between goes along a longest common subsequence. */
+/** Strip the common prefix and suffix, and align the rest by a longest common subsequence. */
 function paired(left: readonly string[], right: readonly string[]): DiffRow[] {
   const most = Math.min(left.length, right.length);
   let start = 0;
@@ -33,7 +33,7 @@ function paired(left: readonly string[], right: readonly string[]): DiffRow[] {
 /** From line `start` of both texts up to these lines. */
 type Stretch = { start: number; left: number; right: number };
 
-/** Lines that go and come at the same place are one changed row. */
+/** Lines removed and added at the same place form a changed row. */
 function align(rows: DiffRow[], left: readonly string[], right: readonly string[], part: Stretch): void {
   const at = commonFrom(left, right, part);
   let [i, j] = [part.start, part.start];
@@ -55,10 +55,10 @@ function align(rows: DiffRow[], left: readonly string[], right: readonly string[
   }
 }
 
-/** Of texts that differ in more than this, the shortest way from one to the other is not looked for. */
+/** Larger texts are compared without a longest common subsequence. */
 const MAX_CELLS = 16_000_000;
 
-/** How many lines the rests from i and from j have in common. */
+/** Returns the length of the longest common subsequence from i and j. */
 function commonFrom(left: readonly string[], right: readonly string[], { start, ...part }: Stretch) {
   const [height, width] = [part.left - start + 1, part.right - start + 1];
   if (height * width > MAX_CELLS) return () => 0;

@@ -1,4 +1,4 @@
-/** Where two lines differ, in whole words: what they begin with, what they end with, and what is between. */
+/** The differing part of two lines, in whole words. */
 export type Differing = { before: string; left: string; right: string; after: string };
 
 const WORDS = /[\p{L}\p{N}_]+|\s+|./gsu;

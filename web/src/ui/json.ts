@@ -1,7 +1,7 @@
-/** What goes into a run: an object, written as JSON by a person. */
+/** JSON objects typed by a person. */
 type Read = { input: Record<string, unknown>; problem: null } | { input: null; problem: string };
 
-/** Nothing at all is an empty object. */
+/** Empty text is an empty object. */
 export function readInput(text: string): Read {
   if (text.trim() === "") return { input: {}, problem: null };
   try {
@@ -15,7 +15,7 @@ export function readInput(text: string): Read {
   }
 }
 
-/** Browsers say it in their own ways: some with the whole text, some with the place in it. */
+/** Browsers word this differently: some include the text, some the position. */
 function why(text: string, error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
   const position = /at position (\d+)/.exec(said)?.[1];
@@ -24,7 +24,7 @@ function why(text: string, error: unknown): string {
   return `${reason} in line ${text.slice(0, Number(position)).split("\n").length}`;
 }
 
-/** What goes in, of a test that lies beside a skill; null when it is not written as one. */
+/** The input of a skill's test file; null if the file is invalid. */
 export function inputOfTest(text: string): string | null {
   const { input } = readInput(text);
   const given = input?.input;

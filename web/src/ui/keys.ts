@@ -1,4 +1,7 @@
-/** How shortcuts are written: `k`, `?`, `end`, `mod+k` (Cmd on a Mac, else Ctrl), `mod+shift+z`, `g h` (one after the other). */
+/**
+ * The notation of shortcuts: `k`, `?`, `end`, `mod+k` (Cmd on a Mac, otherwise Ctrl), `mod+shift+z`, `g h` (a
+ * sequence).
+ */
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 const NAMES: Record<string, string> = {
@@ -8,15 +11,15 @@ const NAMES: Record<string, string> = {
   end: "End",
 };
 
-/** What to print on each key cap, in order. */
+/** The labels of the key caps, in order. */
 export function keyNames(keys: string): string[] {
   return keys.split(/[ +]/).map((key) => NAMES[key] ?? key.toUpperCase());
 }
 
-/** What a control does and the keys that do it too, as its name: "Undo (Ctrl Z)". */
+/** A control's label with its shortcut: "Undo (Ctrl Z)". */
 export const withKeys = (label: string, keys: string): string => `${label} (${keyNames(keys).join(" ")})`;
 
-/** The pressed key in the same spelling, or null for one that cannot be a shortcut. */
+/** The pressed key in this notation, or null if it cannot be a shortcut. */
 export function spell(event: KeyboardEvent): string | null {
   if (event.altKey || event.isComposing) return null;
   const key = event.key.toLowerCase();
@@ -32,7 +35,7 @@ export function isTyping(target: EventTarget | null): boolean {
 
 type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey"> & { preventDefault: () => void };
 
-/** For a field in which Enter is a new line: Ctrl+Enter, or Cmd+Enter, sends what it holds. */
+/** For text areas, where Enter starts a new line: Ctrl+Enter or Cmd+Enter submits. */
 export function onSend(send: () => void): (event: Pressed) => void {
   return (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;

@@ -1,4 +1,4 @@
-/** Whether every word somebody typed is in one of the texts, wherever and in whichever case. */
+/** Whether every word occurs in one of the texts, ignoring case. */
 export function mentions(texts: readonly string[], words: string): boolean {
   const text = texts.join("\n").toLowerCase();
   return words

@@ -1,4 +1,4 @@
-/** Money and tokens in words. Money comes in millionths of a dollar. */
+/** Formatting of money and tokens. Amounts are in millionths of a dollar. */
 
 const MICROS = 1_000_000;
 
@@ -12,7 +12,7 @@ export function formatMicros(micros: number): string {
   return `$${Math.round(dollars).toLocaleString("en-US")}`;
 }
 
-/** A price for a million tokens: `$3`, `$0.3`, `$18.75`. */
+/** A price per million tokens: `$3`, `$0.3`, `$18.75`. */
 export const formatPrice = (dollars: number): string => `$${Number(dollars.toFixed(4))}`;
 
 /** `840`, `12.4k`, `1.2M`. */

@@ -1,4 +1,4 @@
-/** Anything that was thrown, as something a person can read and send to somebody. */
+/** Converts anything that was thrown to a message, a hint and details to copy. */
 export type ShownProblem = { message: string; hint: string | null; details: string };
 
 type Known = { code?: unknown; message?: unknown; hint?: unknown; requestId?: unknown; stack?: unknown };

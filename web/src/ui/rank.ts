@@ -1,4 +1,4 @@
-/** How well typed letters fit a text: 0 is not at all, more is better. */
+/** How well a query matches a text: 0 is no match, more is better. */
 export function rank(query: string, text: string): number {
   const wanted = query.trim().toLowerCase();
   const given = text.toLowerCase();
@@ -10,5 +10,5 @@ export function rank(query: string, text: string): number {
   return initials(given).includes(wanted) ? 20 : 0;
 }
 
-/** `rts` for "run the self-test": how people abbreviate. */
+/** The initials: `rts` for "run the self-test". */
 const initials = (text: string): string => text.replace(/(\w)\w*\W*/g, "$1");

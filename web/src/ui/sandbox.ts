@@ -1,4 +1,4 @@
-/** How well commands are locked in, in words. */
+/** Labels of the isolation levels. */
 import type { Tone } from "./tone";
 
 export type SandboxWords = { word: string; meaning: string; tone: Tone };

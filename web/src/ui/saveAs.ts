@@ -1,4 +1,4 @@
-/** Have the browser save something under a name. */
+/** Download a blob under a name. */
 export function saveAs(data: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(data);

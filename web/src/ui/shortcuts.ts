@@ -1,4 +1,4 @@
-/** The keyboard: one listener for the page, one list of what is bound right now (the help dialog shows it). */
+/** Keyboard shortcuts: one listener per page, and the list of current bindings for the help dialog. */
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { isTyping, spell } from "./keys";
 
@@ -34,7 +34,7 @@ export class Shortcuts {
     shortcut.run();
   };
 
-  /** A dialog owns the keyboard while it is open; a field owns every key that could be text. */
+  /** Dialogs disable shortcuts; text fields keep all keys without a modifier. */
   #mayFire({ target }: KeyboardEvent, key: string): boolean {
     if (target instanceof Element && target.closest("[role=dialog], [role=alertdialog]")) return false;
     return key.startsWith("mod+") || !isTyping(target);
@@ -55,7 +55,7 @@ export class Shortcuts {
 
 export const shortcuts = new Shortcuts();
 
-/** Bind `keys` while the component is mounted (and `enabled`). Every shortcut is also a visible control. */
+/** Bind `keys` while the component is mounted and `enabled`. Every shortcut must also be a visible control. */
 export function useShortcut(
   keys: string,
   { label, group, enabled = true }: { label: string; group: string; enabled?: boolean },

@@ -1,4 +1,4 @@
-/** Light, dark, or whatever the system says. `public/theme.js` applies the choice before the first paint. */
+/** Light, dark or system theme. `public/theme.js` applies it before the first paint. */
 import { useSyncExternalStore } from "react";
 
 export type Theme = "system" | "light" | "dark";
@@ -24,7 +24,7 @@ export function setTheme(theme: Theme): void {
   for (const watcher of watchers) watcher();
 }
 
-/** The other one of what is on screen now. */
+/** Switch between light and dark. */
 export function flipTheme(): void {
   const shown = read();
   const isDark = shown === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : shown === "dark";

@@ -1,4 +1,4 @@
-/** Times and durations in words. All pure; the clock is an argument. */
+/** Formatting of times and durations. Pure; the current time is an argument. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -17,7 +17,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(ms / DAY)}d ${Math.floor((ms % DAY) / HOUR)}h`;
 }
 
-/** Whole seconds for something that is still going: `0s`, `41s`, `6m 05s`. */
+/** Whole seconds, for a running clock: `0s`, `41s`, `6m 05s`. */
 export function formatElapsed(ms: number): string {
   return ms < MINUTE ? `${Math.max(0, Math.floor(ms / SECOND))}s` : formatDuration(ms);
 }
@@ -45,7 +45,7 @@ export function formatUntil(at: string, now: number): string {
   return formatDate(at);
 }
 
-/** The time of day of a log line, in the reader's zone. */
+/** The time of day in the reader's time zone. */
 export function formatClock(at: string): string {
   const date = new Date(at);
   return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;

@@ -1,4 +1,4 @@
-/** Short messages in the corner. `toast.ok("Saved.")` from anywhere; `<Toaster>` shows them. */
+/** Toasts. Call `toast.ok("Saved.")` from anywhere; `<Toaster>` shows them. */
 import { toProblem } from "./problem";
 
 export type Toast = {
@@ -10,7 +10,7 @@ export type Toast = {
 };
 
 const SHORT_MS = 4000;
-/** Something to read or to decide stays longer. */
+/** For errors and toasts with an action. */
 const LONG_MS = 10_000;
 const MAX_SHOWN = 4;
 
@@ -26,7 +26,7 @@ class Toasts {
     return () => this.#watchers.delete(onChange);
   };
 
-  /** Something is done; the action is usually the way back. */
+  /** Success; the action is usually "Undo". */
   ok = (message: string, action?: NonNullable<Toast["action"]>): void => {
     this.#show({ tone: "ok", message, hint: null, ...(action && { action }) });
   };
@@ -36,7 +36,7 @@ class Toasts {
     this.#show({ tone: "bad", message, hint });
   };
 
-  /** Something wants attention, but not necessarily now. */
+  /** Something needs attention, but not immediately. */
   ask = (message: string, action: NonNullable<Toast["action"]>): void => {
     this.#show({ tone: "wait", message, hint: null, action });
   };

@@ -1,4 +1,4 @@
-/** The five things a colour may say. Always beside a word, never alone. */
+/** The five meanings of colors. Always used with a word, never alone. */
 export type Tone = "run" | "ok" | "wait" | "bad" | "idle";
 
 export const INK: Record<Tone, string> = {

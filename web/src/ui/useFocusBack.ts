@@ -1,15 +1,15 @@
 import { useEffect, useMemo, useRef } from "react";
 
 /**
- * What closes within a page takes the focus with it, and keys would then mean something else: give it back to where it
- * was before, or to `home` when that is gone. Whoever has it by then keeps it.
+ * Restores the focus when a part of the page closes: to the element focused before, or to `home` if that is gone. Does
+ * nothing if another element already has the focus.
  */
 export function useFocusBack(isOpen: boolean, home: () => HTMLElement | null | undefined): void {
   const latest = useRef(home);
   useEffect(() => {
     latest.current = home;
   });
-  // Not in an effect: a field that wants the focus has it by then.
+  // Not in an effect, because a field may have taken the focus by then.
   const before = useMemo(() => (isOpen ? document.activeElement : null), [isOpen]);
   useEffect(() => {
     if (!isOpen) return;

@@ -13,8 +13,8 @@ const AT_END_PX = 24;
 const UPWARD_KEYS = ["ArrowUp", "PageUp", "Home"];
 
 /**
- * Keeps a scrolling box at its end while it grows. Only the reader's own gesture stops that, never the
- * growth itself: content may arrive faster than it is drawn. `extent` is anything that changes with the height.
+ * Keeps a scrolling box at its end while it grows. Only a gesture of the reader stops that, because content may arrive
+ * faster than it is rendered. `extent` is any value that changes with the height.
  */
 export function useFollow(box: RefObject<HTMLElement | null>, extent: number) {
   const [isFollowing, setFollowing] = useState(true);
@@ -45,7 +45,7 @@ function toEnd(element: HTMLElement | null): void {
   if (element) element.scrollTop = element.scrollHeight;
 }
 
-/** The box may become smaller, as when something opens beside it; what is in it may grow a while after it came. */
+/** The box may shrink, and its content may grow after it was rendered. */
 function useResize(box: RefObject<HTMLElement | null>, onResize: () => void): void {
   const latest = useRef(onResize);
   useEffect(() => {

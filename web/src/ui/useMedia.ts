@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from "react";
 
-/** Whether a media query holds, now and whenever that changes. */
+/** Whether a media query matches, updated on change. */
 export function useMedia(query: string): boolean {
   const watch = useCallback(
     (onChange: () => void) => {

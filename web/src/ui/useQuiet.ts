@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** A value once it has stayed the same for a while. */
+/** Debounce a value. */
 export function useQuiet<T>(value: T, ms: number): T {
   const [quiet, setQuiet] = useState(value);
   useEffect(() => {

@@ -1,7 +1,7 @@
 import type { RefObject } from "react";
 import { useShortcut } from "./shortcuts";
 
-/** J and K move the focus through the links marked `data-row` inside `box`; Enter opens, as on any link. */
+/** J and K move the focus through the `data-row` links inside `box`. */
 export function useRowKeys(box: RefObject<HTMLElement | null>): void {
   const move = (by: 1 | -1) => {
     const rows = [...(box.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];

@@ -1,15 +1,15 @@
 import { useEffect, useRef } from "react";
 
 /**
- * A field for those who come to this place in order to write; on a phone the keyboard would hide the rest. An address that
- * leads to a part of the page leads there.
+ * Focuses a text area on arrival, except on touch devices, where the keyboard would hide the page, and if the URL has a
+ * hash.
  */
 export function useWritingFocus(place = "") {
   const field = useRef<HTMLTextAreaElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies(place): another place is the reason to go there
   useEffect(() => {
     if (!window.matchMedia("(pointer: fine)").matches || window.location.hash) return;
-    // Not at once: the dialog that led here gives the focus back to where it was opened, once it is gone.
+    // Deferred, because a closing dialog restores the focus first.
     const timer = setTimeout(() => field.current?.focus());
     return () => clearTimeout(timer);
   }, [place]);

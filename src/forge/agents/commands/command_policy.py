@@ -1,7 +1,7 @@
 """Decide which commands an agent may run, by the program and its arguments.
 
 This gives early and clear feedback. The security boundary is the sandbox, which also contains tests, build
-scripts and mistakes in this table. A command line is split into words once and executed as these words,
+scripts and errors in this table. A command line is split into words once and executed as these words,
 without a shell.
 """
 
@@ -98,7 +98,7 @@ class _Splitter:
         if character == self.quote:
             self.quote = ""
         elif self.quote == '"' and character in _LIVE_IN_DOUBLE_QUOTES:
-            raise _needs_a_shell(character, "Use single quotes to mean the character itself.")
+            raise _needs_a_shell(character, "Use single quotes for the literal character.")
         else:
             self._add(character)
 
@@ -109,9 +109,9 @@ class _Splitter:
             self.quote = character
             self._add("")
         elif character in _SYNTAX:
-            raise _needs_a_shell(character, "Quote it to mean the character itself.")
+            raise _needs_a_shell(character, "Quote it for the literal character.")
         elif character == "#" and self.word is None:
-            raise NotACommand("Comments (#) are not supported; quote it to mean the character itself.")
+            raise NotACommand("Comments (#) are not supported; quote it for the literal character.")
         else:
             self._add(character)
 
@@ -129,7 +129,7 @@ def _needs_a_shell(character: str, advice: str) -> NotACommand:
     return NotACommand(f"There is no shell: {_SYNTAX[character]} are not supported. {advice}")
 
 
-_PLACES = re.compile(r"(?:^|[=:,@]|^-\w+)(?=/)|(?:^|[=:])(?=~)")
+_PATHS = re.compile(r"(?:^|[=:,@]|^-\w+)(?=/)|(?:^|[=:])(?=~)")
 """Start of an absolute or home path, also in the value of an option."""
 _CLIMBS = re.compile(r"(?:^|[=:,@/])\.\.(?:/|$)|^-\w+\.\.(?:/|$)")
 _ADDRESS = re.compile(r"(?:^|[=,@ ])\w[\w+.-]*://|^git@", re.ASCII)
@@ -149,7 +149,7 @@ class Allowed:
     network: Network
     runner: Runner | None
     begin: int
-    """Number of words of the rule; our options are inserted after them."""
+    """Number of words of the rule, after which our options are inserted."""
     in_environment: bool
 
     @property
@@ -204,7 +204,7 @@ class _Policy:
                 if not program.endswith("3"):
                     groups.setdefault(" ".join(before), []).append(last)
         parts = [f"{before} {'|'.join(last)}" for before, last in groups.items() if before]
-        return f"{self._tool} takes: {', '.join([*groups.get('', []), *parts])}."
+        return f"{self._tool} accepts: {', '.join([*groups.get('', []), *parts])}."
 
 
 _TESTS = _Policy("run_tests", TESTS)
@@ -229,7 +229,7 @@ def _check_program(program: str) -> None:
     if _ASSIGNMENT.match(program):
         raise CommandRefused("Variables cannot be set in front of a command.")
     if "/" in program or "\\" in program:
-        raise CommandRefused("The program is called by its bare name, such as pytest.")
+        raise CommandRefused("Call the program by its bare name, such as pytest.")
 
 
 def _begins(words: list[str], rule: Rule) -> bool:
@@ -244,7 +244,7 @@ def _fits(word: str, wanted: str) -> bool:
 def _check_words(words: Sequence[str], rule: Rule, root: Path) -> None:
     is_passed_on = False
     for word in words:
-        _check_place(word, rule.words[0], root)
+        _check_paths(word, rule.words[0], root)
         if word == "--" and rule.rest.passes_on:
             is_passed_on = True
         elif is_passed_on:
@@ -257,14 +257,14 @@ def _check_words(words: Sequence[str], rule: Rule, root: Path) -> None:
             )
 
 
-def _check_place(word: str, program: str, root: Path) -> None:
+def _check_paths(word: str, program: str, root: Path) -> None:
     """Refuse paths outside the workspace and URLs."""
     if _ADDRESS.search(word):
         raise CommandRefused(f"{word[:MAX_SHOWN]!r} is a URL; commands have no network except for packages.")
     if word.startswith("@") and program not in _AT_IS_A_NAME:
         raise CommandRefused(f"{word[:MAX_SHOWN]!r}: arguments from a file are not supported.")
-    places = (word[found.end() :] for found in _PLACES.finditer(word))
-    if _CLIMBS.search(word) or not all(_is_beneath(path, root) for path in places):
+    paths = (word[found.end() :] for found in _PATHS.finditer(word))
+    if _CLIMBS.search(word) or not all(_is_beneath(path, root) for path in paths):
         raise CommandRefused(
             f"{word[:MAX_SHOWN]!r} leads out of the workspace.", hint="Use paths relative to the workspace."
         )
@@ -281,7 +281,7 @@ def _check_option(word: str, rule: Rule) -> None:
     if only is not None and (f"{name}=" in only or (name in only and not equals)):
         return
     known = only is not None and name in only
-    hint = f"There are: {' '.join(sorted(option.rstrip('=') for option in only))}." if only else None
+    hint = f"Allowed: {' '.join(sorted(option.rstrip('=') for option in only))}." if only else None
     raise CommandRefused(
         f"{name[:MAX_SHOWN]!r} {'takes no value' if known else 'is not allowed'} with {' '.join(rule.words)}.",
         hint=None if known else hint,

@@ -13,14 +13,14 @@ PYTHON_PACKAGE = re.compile(
     r"[\w.][\w./-]*(\[[\w., -]*\])?( *(===?|~=|!=|[<>]=?) *[\w.*+!-]+( *, *(===?|~=|!=|[<>]=?) *[\w.*+!-]+)*)?"
 )
 NODE_PACKAGE = re.compile(r"(?!(?:true|false|null)$)(@[\w.-]+/)?[\w.-]+(@[\w.^~<>=|* -]+)?")
-"""npm takes `--option false` for the value of the option."""
+"""Excludes true, false and null, which npm reads as the value of a preceding option."""
 TARGET = re.compile(r"[\w.:/-]+")
 FOLLOWING = re.compile(r"-[^-]*[fF].*")
-"""`tail` takes many letters behind one dash, numbers among them: `-5f`, `-qF`."""
+"""`tail` accepts several letters and numbers after one dash: `-5f`, `-qF`."""
 NOT_FOLLOWING = re.compile(r"(?!\+\d*[bcl]?f$).*")
-"""`tail +5f` is an old way to say the same."""
+"""`tail +5f` is an obsolete form of the same."""
 WATCHING = re.compile(r"--?(w|watch.*|init)", re.IGNORECASE)
-"""`tsc` takes capital letters, and one dash for two."""
+"""`tsc` also accepts capital letters and a single dash."""
 
 
 class Runner(StrEnum):
@@ -162,7 +162,7 @@ _UNWATCHED = Rest(never=_options("--watch* -w --init"), unlike=WATCHING)
 _ESLINT = Rest(
     unlike=re.compile(rf"{WATCHING.pattern}|--(rulesdir|resolve.*|plugin|parser)", re.IGNORECASE),
 )
-"""What loads code from elsewhere; its settings lie in the workspace."""
+"""Refuses options that load code from elsewhere; ESLint is configured in the workspace."""
 
 TESTS: tuple[Rule, ...] = (
     _rule("pytest", _PYTEST, Runner.PYTEST),

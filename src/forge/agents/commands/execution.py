@@ -45,11 +45,11 @@ async def _ensure_environment(context: ToolContext, workdir: Path) -> None:
         return
     limits = replace(INSTALL_LIMITS, timeout_s=MAKE_ENVIRONMENT_S)
     tools = await _tools(context, workdir)
-    made = await context.sandboxes.run(_command(workdir, tools, MAKE_ENVIRONMENT, limits))
-    if made.end is not End.EXITED or made.exit_code != 0:
-        message = (made.stderr.text.strip() or made.stdout.text.strip())[-MAX_SHOWN_OUTPUT:]
+    created = await context.sandboxes.run(_command(workdir, tools, MAKE_ENVIRONMENT, limits))
+    if created.end is not End.EXITED or created.exit_code != 0:
+        message = (created.stderr.text.strip() or created.stdout.text.strip())[-MAX_SHOWN_OUTPUT:]
         raise Unavailable(
-            f"The project's Python environment ({ENVIRONMENT}) cannot be made: {made.end}. {message}"
+            f"The project's Python environment ({ENVIRONMENT}) cannot be created: {created.end}. {message}"
         )
 
 
@@ -89,9 +89,9 @@ _STOPPED = {
     End.CPU: "it used too much processor time",
     End.MEMORY: "it used too much memory",
     End.PROCESSES: "it started too many processes",
-    End.FILE_SIZE: "it wrote too large a file",
+    End.FILE_SIZE: "it wrote a file that is too large",
     End.DISK: "it wrote too much to disk",
-    End.INODES: "it made too many files",
+    End.INODES: "it created too many files",
 }
 _INSTALL = {
     Runner.PYTEST: "run_command with pip install pytest",
@@ -100,13 +100,13 @@ _INSTALL = {
 }
 
 _NOT_STARTED = (
-    "It could not be started, for the reason below. If that is about files of the workspace: they should belong to the "
-    "user Forge runs as."
+    "It could not be started, for the reason below. If the reason is file permissions: the files of the workspace "
+    "should belong to the user Forge runs as."
 )
 _BUILD_FIRST = (
-    "A project is installed without the registry, since its own code is executed. First, in a command without it, "
-    "install its build system and all it depends on (such as pip install setuptools wheel, pip install -r "
-    "requirements.txt). For tests it is often enough that Python finds it: pythonpath in the settings of pytest."
+    "A project is installed without access to the registry, because its own code is executed. First install its build "
+    "system and dependencies in a separate command (such as pip install setuptools wheel, pip install -r "
+    "requirements.txt). For tests it is often enough that Python finds the project: set pythonpath for pytest."
 )
 
 
@@ -172,9 +172,7 @@ def _advice(allowed: Allowed, outcome: Outcome, counts: Counts | None) -> str | 
     if outcome.end is End.NOT_STARTED and not _is_missing(allowed.argv[0], outcome):
         return _NOT_STARTED
     if outcome.end is End.NOT_STARTED:
-        return (
-            f"{allowed.argv[0]} is not installed here. {f'Install it: {install}.' if install else ''}".strip()
-        )
+        return f"{allowed.argv[0]} is not installed. {f'Install it: {install}.' if install else ''}".strip()
     if install and counts is None and outcome.end is End.EXITED and outcome.exit_code:
         return f"No test was reported. If {allowed.runner} is not installed in the project: {install}."
     if allowed.builds_a_project and not has_succeeded(outcome):
@@ -183,7 +181,7 @@ def _advice(allowed: Allowed, outcome: Outcome, counts: Counts | None) -> str | 
 
 
 def _is_missing(program: str, outcome: Outcome) -> bool:
-    """Return whether the program is missing. At this point stderr comes from the sandbox only."""
+    """Return whether the program is missing. Here stderr is written by the sandbox only."""
     return f"{program}: " in outcome.stderr.text and "No such file or directory" in outcome.stderr.text
 
 

@@ -24,7 +24,7 @@ from forge.workspace.filesystem.files import Files
 NAME = "report"
 MAX_BYTES = 20 << 20
 MAX_TESTS = 10**9
-"""A report that claims more is invalid."""
+"""A report with more tests is invalid."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class _Junit:
             self._count[self._case] += 1
 
     def _refuse(self, *_: object) -> None:
-        raise ValueError("a report declares no document type and no entities")
+        raise ValueError("a report must not declare a document type or entities")
 
 
 class _Jest(BaseModel):

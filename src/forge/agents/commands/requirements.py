@@ -1,8 +1,8 @@
 """Check what a `pip install` installs: packages from the registry, or a project, whose code is executed.
 
-A file of requirements can say all that a command is refused: other registries, packages that have to be
-built, projects and addresses. So it is read before pip reads it, line by line the way pip does, with the
-files it names in turn.
+A requirements file can contain everything that is refused in a command: other registries, packages that must be
+built, projects and URLs. So it is checked before pip reads it, line by line as pip does, together with the files it
+includes.
 """
 
 import posixpath
@@ -18,7 +18,7 @@ MAX_FILES = 50
 MAX_BYTES = 1_000_000
 MAX_SHOWN = 60
 BUILD_HERE = ("--no-index", "--no-build-isolation")
-"""Build with installed packages only: nothing is fetched while code of the project runs."""
+"""Build with installed packages only, so that nothing is downloaded while code of the project runs."""
 
 _FILES = ("-r", "--requirement", "-c", "--constraint")
 _TAKE_VALUES = (*_FILES, "--upgrade-strategy", "--progress-bar")
@@ -42,9 +42,9 @@ class RequirementRefused(Denied):
 
 
 def names_a_project(words: Sequence[str]) -> bool:
-    """Whether these arguments of `pip install` name a folder or an archive."""
+    """Return whether these arguments of `pip install` name a folder or an archive."""
     return any(
-        option in _EDITABLE or (not option and _is_place(value)) for option, value in _arguments(words)
+        option in _EDITABLE or (not option and _is_path_or_url(value)) for option, value in _arguments(words)
     )
 
 
@@ -59,7 +59,7 @@ def check_requirements(words: Sequence[str], files: Files) -> None:
             continue
         seen.add(path)
         if len(seen) > MAX_FILES:
-            raise RequirementRefused(f"These are more than {MAX_FILES} files of requirements.")
+            raise RequirementRefused(f"There are more than {MAX_FILES} requirements files.")
         waiting += _named_by(path, _read(path, files))
 
 
@@ -76,12 +76,12 @@ def _arguments(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def _is_place(word: str) -> bool:
+def _is_path_or_url(word: str) -> bool:
     return "/" in word or word.startswith(".") or bool(_ARCHIVE.search(word))
 
 
 def _plain(path: str, root: Path) -> str:
-    """Normalize `..`; refuse it after a link, where it would name another file."""
+    """Normalize `..`; refuse it after a link, where it would refer to another file."""
     plain = posixpath.normpath(path)
     if realpath(root / posixpath.dirname(path)) != realpath(root / posixpath.dirname(plain)):
         raise RequirementRefused(f"{path[:MAX_SHOWN]!r} leads through a link.")
@@ -93,16 +93,14 @@ def _read(path: str, files: Files) -> str:
     try:
         found = files.read(path, limit=MAX_BYTES)
         if found.hash is None:
-            raise RequirementRefused(
-                f"{path!r} is too large for a file of requirements ({found.size:,} bytes)."
-            )
+            raise RequirementRefused(f"{path!r} is too large for a requirements file ({found.size:,} bytes).")
         text = found.data.decode("utf-8-sig")
     except NotFound:
         return ""
     except UnicodeDecodeError as error:
         raise RequirementRefused(f"{path!r} is not UTF-8.") from error
     if any(line.startswith("#") and _ENCODING.search(line) for line in text.split("\n")[:2]):
-        raise RequirementRefused(f"{path!r} says that it is not UTF-8.")
+        raise RequirementRefused(f"{path!r} declares an encoding other than UTF-8.")
     return text
 
 
@@ -144,7 +142,7 @@ def _why_not(line: str) -> str | None:
     requirement, *options = re.split(r" (?=-)", line, maxsplit=1)
     if line.startswith("-") and not line.startswith(_EDITABLE):
         return "is an option that is not allowed."
-    if line.startswith(_EDITABLE) or _is_place(requirement.partition(";")[0].strip()):
+    if line.startswith(_EDITABLE) or _is_path_or_url(requirement.partition(";")[0].strip()):
         return (
             "is not from the registry. Remove the line; install the project afterwards in a separate command."
         )

@@ -33,23 +33,25 @@ class CheckSyntaxInput(ToolInput):
 class CheckSyntax(Tool[CheckSyntaxInput]):
     name = "check_syntax"
     description = (
-        "Check one file without executing it: Python, JSON, TOML, JavaScript; TypeScript and JSX when the project "
-        "has installed typescript. Gives the errors with their lines, or says that there are none."
+        "Check one file without executing it: Python, JSON, TOML, JavaScript; TypeScript and JSX if typescript "
+        "is installed in the project. Returns the errors with their lines, or that there are none."
     )
     effect = Effect.READS
     input = CheckSyntaxInput
 
-    async def use(self, given: CheckSyntaxInput, context: ToolContext) -> ToolOutcome:
-        found = await asyncio.to_thread(context.files.read, given.path, limit=syntax.MAX_BYTES)
+    async def use(self, arguments: CheckSyntaxInput, context: ToolContext) -> ToolOutcome:
+        found = await asyncio.to_thread(context.files.read, arguments.path, limit=syntax.MAX_BYTES)
         if found.hash is None:
-            return failed(given.path, f"{given.path!r} is too large to be checked ({found.size:,} bytes).")
-        if syntax.language_of(given.path):
-            return _outcome(given.path, await syntax.check(given.path, found.data))
-        argv = await asyncio.to_thread(_checker, given.path, context.files)
+            return failed(
+                arguments.path, f"{arguments.path!r} is too large to be checked ({found.size:,} bytes)."
+            )
+        if syntax.language_of(arguments.path):
+            return _outcome(arguments.path, await syntax.check(arguments.path, found.data))
+        argv = await asyncio.to_thread(_checker, arguments.path, context.files)
         if argv is None:
-            return failed(given.path, f"{given.path!r} cannot be checked: {_why_not(given.path)}")
+            return failed(arguments.path, f"{arguments.path!r} cannot be checked: {_why_not(arguments.path)}")
         allowed = Allowed(argv, Network.NONE, None, len(argv), in_environment=False)
-        return _checker_outcome(given.path, argv, await run(context, allowed, TIMEOUT_S))
+        return _checker_outcome(arguments.path, argv, await run(context, allowed, TIMEOUT_S))
 
 
 def _checker(path: str, files: Files) -> tuple[str, ...] | None:

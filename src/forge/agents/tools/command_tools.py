@@ -20,13 +20,13 @@ LONGEST_S = 300
 TESTS_S = 120
 COMMAND_S = 60
 NO_REPOSITORY = (
-    "This workspace has no git repository of its own, so git has nothing to show. The history that Forge keeps "
-    "of it lies elsewhere, out of the reach of commands: read the files to see how they are now."
+    "This workspace contains no git repository, so git has nothing to show. Commands cannot access the history that "
+    "Forge keeps of it: read the files to see their current state."
 )
 
 
 class RunTestsInput(ToolInput):
-    command: str = Field(description="Such as pytest tests/test_app.py -v, or npm test. No shell syntax.")
+    command: str = Field(description="For example pytest tests/test_app.py -v, or npm test. No shell syntax.")
     timeout: int = Field(default=TESTS_S, ge=1, le=LONGEST_S, description="Seconds.")
 
 
@@ -34,37 +34,39 @@ class RunTests(Tool[RunTestsInput]):
     name = "run_tests"
     description = (
         "Run the project's tests, or some of them: pytest, python -m pytest or unittest, npm test, npm run test, "
-        "vitest, jest, node --test, cargo test, go test, make test. No shell, no network. Gives the exit code, the "
-        "counts where the runner reports them, and the output."
+        "vitest, jest, node --test, cargo test, go test, make test. No shell, no network. Returns the exit code, the "
+        "counts if the runner reports them, and the output."
     )
     effect = Effect.RUNS
     input = RunTestsInput
 
-    async def use(self, given: RunTestsInput, context: ToolContext) -> ToolOutcome:
-        return await _run(allow_tests(given.command, context.files.root.resolve()), given.timeout, context)
+    async def use(self, arguments: RunTestsInput, context: ToolContext) -> ToolOutcome:
+        return await _run(
+            allow_tests(arguments.command, context.files.root.resolve()), arguments.timeout, context
+        )
 
 
 class RunCommandInput(ToolInput):
-    command: str = Field(description="Such as pip install -r requirements.txt. No shell syntax.")
+    command: str = Field(description="For example pip install -r requirements.txt. No shell syntax.")
     timeout: int = Field(default=COMMAND_S, ge=1, le=LONGEST_S, description="Seconds.")
 
 
 class RunCommand(Tool[RunCommandInput]):
     name = "run_command"
     description = (
-        "Run one command in the workspace, without a shell: pip install, npm install|ci|run, python -m venv and the "
-        "like, linters and type checkers, cat, head, tail, wc, find, ls, git status|diff|log|show, cargo, go, make. "
-        "Only installs have a network, and only to the package registry; pip install . or -e . has none, so install what "
-        "it needs first. Anything else is refused, with the list of what is allowed."
+        "Run one command in the workspace, without a shell: pip install, npm install|ci|run, python -m venv, "
+        "linters and type checkers, cat, head, tail, wc, find, ls, git status|diff|log|show, cargo, go, make. "
+        "Only install commands have network access, and only to the package registry; pip install . and -e . have none, so "
+        "install their dependencies first. Anything else is refused with a list of the allowed commands."
     )
     effect = Effect.RUNS
     input = RunCommandInput
 
-    async def use(self, given: RunCommandInput, context: ToolContext) -> ToolOutcome:
-        allowed = allow_command(given.command, context.files.root.resolve())
+    async def use(self, arguments: RunCommandInput, context: ToolContext) -> ToolOutcome:
+        allowed = allow_command(arguments.command, context.files.root.resolve())
         if allowed.in_environment and not allowed.builds_a_project:
             await asyncio.to_thread(check_requirements, allowed.argv[allowed.begin :], context.files)
-        return await _run(allowed, given.timeout, context)
+        return await _run(allowed, arguments.timeout, context)
 
 
 async def _run(allowed: Allowed, timeout_s: int, context: ToolContext) -> ToolOutcome:
@@ -82,8 +84,8 @@ async def _run(allowed: Allowed, timeout_s: int, context: ToolContext) -> ToolOu
 
 def _has_repository(files: Files) -> bool:
     """Return whether there is a repository; an empty `.git` is a placeholder of the sandbox."""
-    place = files.root / ".git"
-    return place.is_file() or lexists(place / "HEAD")
+    path = files.root / ".git"
+    return path.is_file() or lexists(path / "HEAD")
 
 
 MAX_BYTES = 1_000_000

@@ -36,30 +36,29 @@ class ReadFileInput(ToolInput):
 
 
 class ReadFile(Tool[ReadFileInput]):
-    """Read a file. The first line of the result describes the file, the rest is its content, so neither
-    can be mistaken for the other. If content is missing, the first line says so and a note follows at
-    the end."""
+    """Read a file. The first line of the result describes the file and the rest is its content, so that neither can be
+    mistaken for the other. If content is missing, the first line says so and a note follows at the end."""
 
     name = "read_file"
     description = (
-        "Read a text file. The first line of the result, in square brackets, is about the file: its size, the lines "
-        "shown and the base_hash that edit_file takes. Everything after it is the file as it is. At most 50 KB are "
-        "shown; then the first line says so, a last line in square brackets says how to read on."
+        "Read a text file. The first line of the result, in square brackets, describes the file: its size, the lines "
+        "shown and the base_hash for edit_file. Everything after it is the unchanged content. At most 50 KB are "
+        "shown; if content is missing, the first line says so, and a last line in square brackets says how to read on."
     )
     effect = Effect.READS
     input = ReadFileInput
 
-    async def use(self, given: ReadFileInput, context: ToolContext) -> ToolOutcome:
-        return await asyncio.to_thread(_read, given, context.files)
+    async def use(self, arguments: ReadFileInput, context: ToolContext) -> ToolOutcome:
+        return await asyncio.to_thread(_read, arguments, context.files)
 
 
-def _read(given: ReadFileInput, files: Files) -> ToolOutcome:
-    found = files.read(given.path, limit=MAX_FILE_BYTES)
+def _read(arguments: ReadFileInput, files: Files) -> ToolOutcome:
+    found = files.read(arguments.path, limit=MAX_FILE_BYTES)
     if b"\0" in found.data[:_LOOK]:
-        return failed(given.path, f"{given.path!r} is not text ({found.size:,} bytes).")
-    if given.start_line and given.end_line and given.end_line < given.start_line:
-        return failed(given.path, "end_line is before start_line.")
-    return _shown(given, found)
+        return failed(arguments.path, f"{arguments.path!r} is not text ({found.size:,} bytes).")
+    if arguments.start_line and arguments.end_line and arguments.end_line < arguments.start_line:
+        return failed(arguments.path, "end_line is before start_line.")
+    return _shown(arguments, found)
 
 
 @dataclass(frozen=True)
@@ -73,12 +72,13 @@ class _Excerpt:
     cut_in_line: bool
 
 
-def _shown(given: ReadFileInput, found: FileContent) -> ToolOutcome:
-    excerpt = _excerpt(found.data, given.start_line or 1, given.end_line)
+def _shown(arguments: ReadFileInput, found: FileContent) -> ToolOutcome:
+    excerpt = _excerpt(found.data, arguments.start_line or 1, arguments.end_line)
     if excerpt is None:
         lines = _count_lines(found.data)
         return failed(
-            given.path, f"{given.path!r} has {lines:,} lines; there is no line {given.start_line:,}."
+            arguments.path,
+            f"{arguments.path!r} has {lines:,} lines; there is no line {arguments.start_line:,}.",
         )
     is_cut = excerpt.missing_bytes > 0 or found.hash is None
     about = [f"{found.size:,} bytes", _lines_in_words(excerpt)]
@@ -87,14 +87,14 @@ def _shown(given: ReadFileInput, found: FileContent) -> ToolOutcome:
     if has_windows_ends(found.data):
         text = plain(text)
         about.append("Windows line ends")
-    header = f"[{given.path}: {', '.join(about)}{', cut' if is_cut else ''}]"
+    header = f"[{arguments.path}: {', '.join(about)}{', cut' if is_cut else ''}]"
     text = f"{header}\n{text}"
     if is_cut:
         text += f"{'' if text.endswith(chr(10)) else chr(10)}{_how_to_read_on(excerpt)}"
     return ToolOutcome(
         text=text,
-        summary=f"{given.path}, {_lines_in_words(excerpt)}",
-        detail=ToolDetail(path=given.path, bytes=found.size, truncated=is_cut),
+        summary=f"{arguments.path}, {_lines_in_words(excerpt)}",
+        detail=ToolDetail(path=arguments.path, bytes=found.size, truncated=is_cut),
     )
 
 
@@ -108,10 +108,10 @@ def _lines_in_words(excerpt: _Excerpt) -> str:
 
 def _how_to_read_on(excerpt: _Excerpt) -> str:
     if excerpt.missing_bytes == 0:
-        return f"[cut: the file is larger than {MAX_FILE_BYTES:,} bytes, and only those can be read]"
+        return f"[cut: only the first {MAX_FILE_BYTES:,} bytes of a file can be read]"
     missing = f"[cut: {excerpt.missing_bytes:,} bytes are not shown; "
     if excerpt.cut_in_line:
-        return missing + f"line {excerpt.last:,} is too long to be shown whole; look with search_code]"
+        return missing + f"line {excerpt.last:,} is too long to show; use search_code]"
     return missing + f"read on with start_line={excerpt.last + 1}]"
 
 
@@ -127,11 +127,11 @@ def _excerpt(data: bytes, first: int, last: int | None) -> _Excerpt | None:
         stop = data.rfind(b"\n", start, start + MAX_READ_BYTES) + 1
         if stop <= start:
             stop, cut_in_line = start + MAX_READ_BYTES, True
-    wanted = data[start:stop]
+    selected = data[start:stop]
     return _Excerpt(
-        text=wanted.decode("utf-8", "replace"),
+        text=selected.decode("utf-8", "replace"),
         first=first,
-        last=first + max(_count_lines(wanted) - 1, 0),
+        last=first + max(_count_lines(selected) - 1, 0),
         lines=lines,
         missing_bytes=end - stop,
         cut_in_line=cut_in_line,
@@ -151,36 +151,34 @@ def _offset_of(data: bytes, line: int) -> int:
 
 
 class ListDirectoryInput(ToolInput):
-    path: str = Field(
-        default=".", description="Relative to the workspace; the workspace itself when left out."
-    )
+    path: str = Field(default=".", description="Relative to the workspace. Default: the workspace itself.")
 
 
 class ListDirectory(Tool[ListDirectoryInput]):
     name = "list_directory"
     description = (
-        "List a directory, one name a line, sorted; directories end with /. Version control, caches, node_modules, "
-        "virtual environments, dist and build are left out and named in a last line in square brackets; what they "
-        "hold is listed when one of them is given as path."
+        "List a directory, one name per line, sorted; directories end with /. Version control, caches, node_modules, "
+        "virtual environments, dist and build are omitted and named in a last line in square brackets; to list one of "
+        "them, pass it as path."
     )
     effect = Effect.READS
     input = ListDirectoryInput
 
-    async def use(self, given: ListDirectoryInput, context: ToolContext) -> ToolOutcome:
-        entries = await asyncio.to_thread(context.files.list, given.path)
-        left_out = [entry for entry in entries if entry.kind is EntryKind.DIR and entry.name in IGNORED]
-        shown = [entry for entry in entries if entry not in left_out]
+    async def use(self, arguments: ListDirectoryInput, context: ToolContext) -> ToolOutcome:
+        entries = await asyncio.to_thread(context.files.list, arguments.path)
+        omitted = [entry for entry in entries if entry.kind is EntryKind.DIR and entry.name in IGNORED]
+        shown = [entry for entry in entries if entry not in omitted]
         lines = [_name(entry) for entry in shown[:MAX_NAMES]]
-        notes = [f"left out: {', '.join(f'{entry.name}/' for entry in left_out)}"] if left_out else []
+        notes = [f"omitted: {', '.join(f'{entry.name}/' for entry in omitted)}"] if omitted else []
         if len(shown) > MAX_NAMES:
             notes.append(f"{len(shown) - MAX_NAMES:,} more names are not shown")
         if not lines:
-            lines.append("(nothing)" if not left_out else "(nothing else)")
+            lines.append("(empty)" if not omitted else "(nothing else)")
         lines += [f"[{note}]" for note in notes]
         return ToolOutcome(
             text="\n".join(lines),
-            summary=f"{given.path}, {len(shown):,} {'entry' if len(shown) == 1 else 'entries'}",
-            detail=ToolDetail(path=given.path, matches=len(shown), truncated=len(shown) > MAX_NAMES),
+            summary=f"{arguments.path}, {len(shown):,} {'entry' if len(shown) == 1 else 'entries'}",
+            detail=ToolDetail(path=arguments.path, matches=len(shown), truncated=len(shown) > MAX_NAMES),
         )
 
 
@@ -191,31 +189,38 @@ def _name(entry: Entry) -> str:
 
 
 class SearchCodeInput(ToolInput):
-    pattern: str = Field(description="A regular expression; what is not a valid one is looked for as text.")
-    glob: str | None = Field(default=None, description="Only files like this, such as *.py or src/**/*.ts.")
-    path: str = Field(default=".", description="Only below this directory, or in this file.")
+    pattern: str = Field(description="A regular expression. An invalid one is searched for as text.")
+    glob: str | None = Field(
+        default=None, description="Only files that match this glob, such as *.py or src/**/*.ts."
+    )
+    path: str = Field(default=".", description="Only in this directory or file.")
 
 
 class SearchCode(Tool[SearchCodeInput]):
     name = "search_code"
     description = (
-        "Find lines that match a regular expression, in all text files of the workspace; case does not matter. "
-        "Gives path:line: text, at most 50 lines."
+        "Find lines that match a regular expression, in all text files of the workspace, ignoring case. "
+        "Returns path:line: text, at most 50 lines."
     )
     effect = Effect.READS
     input = SearchCodeInput
 
-    async def use(self, given: SearchCodeInput, context: ToolContext) -> ToolOutcome:
+    async def use(self, arguments: SearchCodeInput, context: ToolContext) -> ToolOutcome:
         found = await asyncio.to_thread(
-            search, context.files, given.pattern, glob=given.glob, path=given.path, limit=MAX_MATCHES
+            search,
+            context.files,
+            arguments.pattern,
+            glob=arguments.glob,
+            path=arguments.path,
+            limit=MAX_MATCHES,
         )
         lines = [f"{match.path}:{match.line}: {match.text}" for match in found.matches]
         lines += [f"[{note}]" for note in _search_notes(found)]
         count = f"{len(found.matches)}{' or more' if found.truncated else ''}"
         return ToolOutcome(
             text="\n".join(lines),
-            summary=f"{given.pattern[:80]!r}: {count} {'line' if count == '1' else 'lines'}",
-            detail=ToolDetail(path=given.path, matches=len(found.matches), truncated=found.truncated),
+            summary=f"{arguments.pattern[:80]!r}: {count} {'line' if count == '1' else 'lines'}",
+            detail=ToolDetail(path=arguments.path, matches=len(found.matches), truncated=found.truncated),
         )
 
 
@@ -224,9 +229,9 @@ def _search_notes(found: SearchResult) -> list[str]:
     if not found.matches:
         notes.append(f"nothing found in {found.files_searched:,} files")
     if found.truncated and len(found.matches) < MAX_MATCHES:
-        notes.append("not everything was searched: the file is too large, or it took too long")
+        notes.append("the search is incomplete: the file is too large, or the search took too long")
     elif found.truncated:
         notes.append("there may be more; use a narrower pattern, glob or path")
     if found.literal:
-        notes.append("not a valid regular expression, so it was looked for as text")
+        notes.append("not a valid regular expression, so it was searched for as text")
     return notes

@@ -38,7 +38,7 @@ def problem_in(language: str, data: bytes) -> dict[str, int | str | None]:
         return {"line": error.lineno, "column": error.offset, "message": error.msg}
     except json.JSONDecodeError as error:
         return {"line": error.lineno, "column": error.colno, "message": error.msg}
-    except ValueError as error:  # TOML, bytes that are no UTF-8, a NUL in Python
+    except ValueError as error:  # TOML, invalid UTF-8, a NUL in Python
         return {"line": None, "column": None, "message": str(error)}
     return {"line": None, "column": None, "message": None}
 

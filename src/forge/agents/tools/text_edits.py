@@ -1,7 +1,6 @@
 """Apply edits to text: each replaces a passage that occurs exactly once; all are applied or none.
 
-Nothing is guessed: a passage that is missing or ambiguous is refused with the details a model needs to
-correct it.
+A missing or ambiguous passage is refused with the details that a model needs to correct the edit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +24,7 @@ class Replacement:
 
 @dataclass(frozen=True)
 class Document:
-    """Text of a file with normalized line ends, and how to write it back."""
+    """Text of a file with normalized line ends, which are restored when it is written."""
 
     text: str
     is_crlf: bool
@@ -47,7 +46,7 @@ class Document:
         text = self.text
         for number, edit in enumerate(edits, 1):
             old, new = (plain(edit.old), plain(edit.new)) if self.is_crlf else (edit.old, edit.new)
-            at = _only_place(text, old, f"edit {number}" if len(edits) > 1 else "the edit")
+            at = _only_offset(text, old, f"edit {number}" if len(edits) > 1 else "the edit")
             text = text[:at] + new + text[at + len(old) :]
         return text
 
@@ -61,24 +60,24 @@ def plain(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _only_place(text: str, old: str, which: str) -> int:
+def _only_offset(text: str, old: str, label: str) -> int:
     if not old:
-        raise EditRefused(f"{which}: old_text is empty.")
-    places = list(_places(text, old))
-    if len(places) == 1:
-        return places[0]
-    if not places:
-        raise EditRefused(f"{which}: old_text does not occur in the file. {_hint(text, old)}")
-    count = f"{len(places)}" if len(places) < MAX_COUNTED else f"at least {MAX_COUNTED}"
-    lines = ", ".join(str(line_of(text, at)) for at in places[:MAX_SHOWN])
-    more = ", …" if len(places) > MAX_SHOWN else ""
+        raise EditRefused(f"{label}: old_text is empty.")
+    offsets = list(_offsets(text, old))
+    if len(offsets) == 1:
+        return offsets[0]
+    if not offsets:
+        raise EditRefused(f"{label}: old_text does not occur in the file. {_hint(text, old)}")
+    count = f"{len(offsets)}" if len(offsets) < MAX_COUNTED else f"at least {MAX_COUNTED}"
+    lines = ", ".join(str(line_of(text, at)) for at in offsets[:MAX_SHOWN])
+    more = ", …" if len(offsets) > MAX_SHOWN else ""
     raise EditRefused(
-        f"{which}: old_text occurs {count} times (lines {lines}{more}). "
-        "Include more of the lines around it, so that it occurs once."
+        f"{label}: old_text occurs {count} times (lines {lines}{more}). "
+        "Include more of the surrounding lines, so that it occurs only once."
     )
 
 
-def _places(text: str, old: str) -> Iterator[int]:
+def _offsets(text: str, old: str) -> Iterator[int]:
     """Yield the offsets of all occurrences, including overlapping ones."""
     at, found = text.find(old), 0
     while at >= 0 and found < MAX_COUNTED:
@@ -92,7 +91,7 @@ def line_of(text: str, at: int) -> int:
 
 
 def _hint(text: str, old: str) -> str:
-    """Suggest a fix: most mistakes are white space, so report lines that match the first line without it."""
+    """Suggest a fix. Most mistakes are white space, so report the lines that equal the first line without it."""
     first = next((line.split() for line in old.splitlines() if line.strip()), None)
     compared = text.split("\n") if len(text) <= MAX_COMPARED else []
     lines = [number for number, line in enumerate(compared, 1) if line.split() == first]

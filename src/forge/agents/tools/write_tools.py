@@ -19,28 +19,28 @@ CREATED, UNCHANGED = "created", "unchanged"
 
 
 class WriteFileInput(ToolInput):
-    path: str = Field(description="Relative to the workspace; missing directories are made.")
-    content: str = Field(max_length=MAX_CHARS, description="All of the file.")
+    path: str = Field(description="Relative to the workspace; missing directories are created.")
+    content: str = Field(max_length=MAX_CHARS, description="The whole content of the file.")
 
 
 class WriteFile(Tool[WriteFileInput]):
     name = "write_file"
     description = (
-        "Make a file have this content, all of it; directories are made as needed. For a change in a file that is "
-        "there, edit_file is better. Says if Python, JSON or TOML cannot be parsed; the file is written all the same."
+        "Write a whole file; missing directories are created. To change an existing file, prefer edit_file. "
+        "Reports Python, JSON or TOML that cannot be parsed; the file is written anyway."
     )
     effect = Effect.WRITES
     input = WriteFileInput
 
-    async def use(self, given: WriteFileInput, context: ToolContext) -> ToolOutcome:
-        data = given.content.encode()
+    async def use(self, arguments: WriteFileInput, context: ToolContext) -> ToolOutcome:
+        data = arguments.content.encode()
         meant = WriteIntent(
-            after=hash_bytes(data), verb=await asyncio.to_thread(_verb, given.path, data, context.files)
+            after=hash_bytes(data), verb=await asyncio.to_thread(_verb, arguments.path, data, context.files)
         )
-        done = await _write(context, given.path, data, meant)
-        found = await syntax.check(given.path, data)
+        done = await _write(context, arguments.path, data, meant)
+        found = await syntax.check(arguments.path, data)
         warning = f"But it cannot be parsed: {found.problem}" if found.is_broken else ""
-        return _outcome(given.path, done, len(data), warning)
+        return _outcome(arguments.path, done, len(data), warning)
 
 
 def _verb(path: str, data: bytes, files: Files) -> str:
@@ -56,13 +56,13 @@ class Edit(ToolInput):
     old_text: str = Field(
         min_length=1,
         max_length=MAX_CHARS,
-        description="Copied exactly from the file, long enough to occur once.",
+        description="Copied exactly from the file, long enough to occur only once.",
     )
-    new_text: str = Field(max_length=MAX_CHARS, description="What takes its place; empty to delete it.")
+    new_text: str = Field(max_length=MAX_CHARS, description="The replacement; empty to delete the passage.")
 
 
 class EditFileInput(ToolInput):
-    path: str = Field(description="Relative to the workspace; the file must be there.")
+    path: str = Field(description="Relative to the workspace; the file must exist.")
     edits: list[Edit] = Field(
         min_length=1, max_length=MAX_EDITS, description="Applied in this order, all or none."
     )
@@ -76,34 +76,36 @@ class EditFileInput(ToolInput):
 class EditFile(Tool[EditFileInput]):
     name = "edit_file"
     description = (
-        "Replace passages of a file. Each old_text must occur exactly once in the file as it is after the edits "
-        "before it, else nothing is written. An edit that breaks the syntax of Python, JSON or TOML is undone."
+        "Replace passages of a file. Each old_text must occur exactly once in the file after the previous edits, "
+        "else nothing is written. An edit that breaks the syntax of Python, JSON or TOML is rejected."
     )
     effect = Effect.WRITES
     input = EditFileInput
 
-    async def use(self, given: EditFileInput, context: ToolContext) -> ToolOutcome:
-        old = await asyncio.to_thread(context.files.read, given.path, limit=MAX_FILE_BYTES)
+    async def use(self, arguments: EditFileInput, context: ToolContext) -> ToolOutcome:
+        old = await asyncio.to_thread(context.files.read, arguments.path, limit=MAX_FILE_BYTES)
         if old.hash is None:
-            return failed(given.path, f"{given.path!r} is too large to be edited ({old.size:,} bytes).")
+            return failed(
+                arguments.path, f"{arguments.path!r} is too large to be edited ({old.size:,} bytes)."
+            )
         if (done := await _find_completed(context, old)) is not None:
-            return _outcome(given.path, done, old.size)
-        if given.base_hash and not old.hash.startswith(given.base_hash):
-            return _has_changed(given.path, old.hash)
+            return _outcome(arguments.path, done, old.size)
+        if arguments.base_hash and not old.hash.startswith(arguments.base_hash):
+            return _has_changed(arguments.path, old.hash)
         try:
-            data = await asyncio.to_thread(_apply, old, given.edits)
+            data = await asyncio.to_thread(_apply, old, arguments.edits)
         except EditRefused as refused:
-            return failed(given.path, f"Nothing was written. {given.path}, {refused}")
-        after = await syntax.check(given.path, data)
-        if after.is_broken and not (await syntax.check(given.path, old.data)).is_broken:
-            return _would_break(given.path, after)
-        verb = UNCHANGED if data is old.data else _applied(given.edits)
+            return failed(arguments.path, f"Nothing was written. {arguments.path}, {refused}")
+        after = await syntax.check(arguments.path, data)
+        if after.is_broken and not (await syntax.check(arguments.path, old.data)).is_broken:
+            return _would_break(arguments.path, after)
+        verb = UNCHANGED if data is old.data else _applied(arguments.edits)
         meant = WriteIntent(after=await asyncio.to_thread(hash_bytes, data), verb=verb)
-        done = await _write(context, given.path, data, meant, expect=old.hash)
+        done = await _write(context, arguments.path, data, meant, expect=old.hash)
         warning = (
-            f"It could not be parsed before, and still cannot: {after.problem}" if after.is_broken else ""
+            f"It could not be parsed before and still cannot be: {after.problem}" if after.is_broken else ""
         )
-        return _outcome(given.path, done, len(data), warning)
+        return _outcome(arguments.path, done, len(data), warning)
 
 
 def _apply(old: FileContent, edits: list[Edit]) -> bytes:
@@ -148,7 +150,7 @@ async def _write(
 def _has_changed(path: str, now: str) -> ToolOutcome:
     return failed(
         path,
-        f"Nothing was written: {path!r} has changed, its base_hash is {now[:SHOWN_HASH]} now. "
+        f"Nothing was written: {path!r} has changed, its base_hash is now {now[:SHOWN_HASH]}. "
         "Read it again before you edit it.",
     )
 
@@ -156,7 +158,7 @@ def _has_changed(path: str, now: str) -> ToolOutcome:
 def _would_break(path: str, after: syntax.Syntax) -> ToolOutcome:
     return failed(
         path,
-        f"Nothing was written: after the edit {path} cannot be parsed ({after.problem}), and before it could.",
+        f"Nothing was written: after the edit {path} cannot be parsed ({after.problem}), but before it could be.",
     )
 
 

@@ -68,9 +68,9 @@ class Rule(_Strict):
         return self.pattern or self.imported or self.layer or ""
 
     @model_validator(mode="after")
-    def _is_one_thing(self) -> Self:
-        given = [value for value in (self.pattern, self.imported, self.layer) if value is not None]
-        if len(given) != 1:
+    def _check_one_target(self) -> Self:
+        targets = [value for value in (self.pattern, self.imported, self.layer) if value is not None]
+        if len(targets) != 1:
             raise ValueError("needs exactly one of `pattern`, `import` and `layer`")
         if self.indirect and self.pattern is not None:
             raise ValueError("`indirect` is only valid for `import` and `layer` rules")
@@ -113,19 +113,19 @@ class Boundaries(_Strict):
     known_violations: list[KnownViolation] = []
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Self:
+    def _check_references(self) -> Self:
         names = [layer.name for layer in self.layers]
-        if twice := first_twice(names):
-            raise ValueError(f"the layer {twice!r} is defined twice")
+        if duplicate := first_duplicate(names):
+            raise ValueError(f"the layer {duplicate!r} is defined twice")
         if self.exhaustive and not self.containers:
             raise ValueError("`exhaustive` requires `containers`")
         known = {*names, *(name for rank in self.ranks for name in rank.optional)}
-        for named, where in self._mentioned():
-            if named not in known:
-                raise ValueError(f"{where} refers to the unknown layer {named!r}")
+        for name, source in self._layer_references():
+            if name not in known:
+                raise ValueError(f"{source} refers to the unknown layer {name!r}")
         return self
 
-    def _mentioned(self) -> list[tuple[str, str]]:
+    def _layer_references(self) -> list[tuple[str, str]]:
         rules = [rule for layer in self.layers for rule in layer.forbidden]
         return [
             *((name, "`order`") for rank in self.ranks for name in rank.names),
@@ -146,7 +146,7 @@ class Rank(_Strict):
     is_independent: bool
 
 
-def first_twice(names: list[str]) -> str | None:
+def first_duplicate(names: list[str]) -> str | None:
     counts = Counter(names)
     return next((name for name in names if counts[name] > 1), None)
 
@@ -155,8 +155,8 @@ def read_order(order: list[str]) -> list[Rank]:
     """Parse `order`. Raises ValueError if it is inconsistent."""
     ranks = [_read_rank(text) for text in order]
     names = [name for rank in ranks for name in rank.names]
-    if twice := first_twice(names):
-        raise ValueError(f"`order` has the layer {twice!r} twice")
+    if duplicate := first_duplicate(names):
+        raise ValueError(f"`order` has the layer {duplicate!r} twice")
     return ranks
 
 
@@ -182,33 +182,33 @@ def read_boundaries(data: bytes) -> Boundaries:
     except UnicodeDecodeError as error:
         raise InvalidBoundaries("is not UTF-8", data[: error.start].count(b"\n") + 1) from None
     try:
-        value: object = json.loads(text, object_pairs_hook=_no_key_twice)
+        value: object = json.loads(text, object_pairs_hook=_reject_duplicate_keys)
     except json.JSONDecodeError as error:
         raise InvalidBoundaries(
             f"is not valid JSON: {error.msg}, column {error.colno}", error.lineno
         ) from None
     except RecursionError:
         raise InvalidBoundaries("is nested too deeply", 1) from None
-    except _KeyTwice as error:
+    except _DuplicateKey as error:
         raise InvalidBoundaries(str(error)[:300], _last_line_of(error.key, text)) from None
     except ValueError as error:
         raise InvalidBoundaries(str(error)[:300], None) from None
     try:
         return Boundaries.model_validate(value)
     except ValidationError as error:
-        misfit = first_problem(error)
-        raise InvalidBoundaries(_said(misfit), LineIndex(text).of(*misfit.path)) from None
+        problem = first_problem(error)
+        raise InvalidBoundaries(_format_problem(problem), LineIndex(text).of(*problem.path)) from None
 
 
-class _KeyTwice(ValueError):
+class _DuplicateKey(ValueError):
     def __init__(self, key: str) -> None:
         super().__init__(f"has the key {key!r} twice in one object")
         self.key = key
 
 
-def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    if (twice := first_twice([name for name, _ in pairs])) is not None:
-        raise _KeyTwice(twice)
+def _reject_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if (duplicate := first_duplicate([name for name, _ in pairs])) is not None:
+        raise _DuplicateKey(duplicate)
     return dict(pairs)
 
 
@@ -217,13 +217,13 @@ def _last_line_of(key: str, text: str) -> int | None:
     return text.count("\n", 0, at) + 1 if at >= 0 else None
 
 
-def _said(misfit: ValidationProblem) -> str:
+def _format_problem(problem: ValidationProblem) -> str:
     """Format a problem: `layers[1].forbidden[0].pattern: Input should be a valid string`."""
-    where = ""
-    for part in misfit.path:
-        where += f"[{part}]" if isinstance(part, int) else f".{part}"
-    message = "unknown key" if misfit.kind == "extra_forbidden" else misfit.message
-    return f"{where.lstrip('.')}: {message}" if where else message
+    path = ""
+    for part in problem.path:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    message = "unknown key" if problem.kind == "extra_forbidden" else problem.message
+    return f"{path.lstrip('.')}: {message}" if path else message
 
 
 class LineIndex:
@@ -232,11 +232,11 @@ class LineIndex:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def of(self, *where: int | str) -> int | None:
+    def of(self, *path: int | str) -> int | None:
         """Return the line of a value; None if the JSON is not valid YAML, for example because of tabs."""
         node = self._root
-        for part in where[:_MAX_NESTED]:
-            found = _inside(node, part)
+        for part in path[:_MAX_NESTED]:
+            found = _child_node(node, part)
             if found is None:
                 break
             node = found
@@ -250,7 +250,7 @@ class LineIndex:
             return None
 
 
-def _inside(node: Any, part: int | str) -> Any:
+def _child_node(node: Any, part: int | str) -> Any:
     if isinstance(node, yaml.MappingNode):
         pairs = cast(list[tuple[Any, Any]], node.value)
         return next((value for key, value in pairs if key.value == part), None)

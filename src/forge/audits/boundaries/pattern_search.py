@@ -115,22 +115,22 @@ class _Kind(StrEnum):
 @dataclass(frozen=True)
 class LocalNames:
     code: bytes
-    _known: dict[bytes, frozenset[_Kind]] = field(default_factory=dict[bytes, frozenset[_Kind]], repr=False)
+    _cache: dict[bytes, frozenset[_Kind]] = field(default_factory=dict[bytes, frozenset[_Kind]], repr=False)
 
     def has(self, word: bytes) -> bool:
         """Return whether the file defines the word as a variable, function or parameter."""
         return bool(self._kinds(word))
 
-    def is_handed(self, word: bytes) -> bool:
-        """Return whether the word is a parameter that a framework passes in."""
+    def is_injected(self, word: bytes) -> bool:
+        """Return whether the word is a parameter that a framework passes to a function."""
         return word in FRAMEWORK_PARAMETERS and _Kind.PARAMETER in self._kinds(word)
 
     def _kinds(self, word: bytes) -> frozenset[_Kind]:
-        if word not in self._known:
-            self._known[word] = frozenset(self._found(cast(bytes, _engine.escape(word))))
-        return self._known[word]
+        if word not in self._cache:
+            self._cache[word] = frozenset(self._find_kinds(cast(bytes, _engine.escape(word))))
+        return self._cache[word]
 
-    def _found(self, word: bytes) -> Iterator[_Kind]:
+    def _find_kinds(self, word: bytes) -> Iterator[_Kind]:
         if _engine.search(_ASSIGNED.replace(b"WORD", word), self.code):
             yield _Kind.ASSIGNED
         for shape in _PARAMETER:
@@ -413,4 +413,4 @@ def _is_use(source: Source, start: int, end: int) -> bool:
         return not (after.startswith(b"=") and not after.startswith(b"=="))
     if after.startswith(b"=") and not after.startswith((b"==", b"=>")):
         return False
-    return source.own.is_handed(word) or not (after.startswith(b":") or source.own.has(word))
+    return source.own.is_injected(word) or not (after.startswith(b":") or source.own.has(word))

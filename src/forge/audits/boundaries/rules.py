@@ -14,25 +14,25 @@ from forge.audits.boundaries.config import Boundaries, KnownViolation, Layer, Ru
 from forge.audits.boundaries.layer_files import (
     LayerFiles,
     LayerGlob,
-    OrderViolation,
-    breaches_of,
+    LayerImport,
     containers_of,
+    find_layer_imports,
+    find_order_violations,
     forbidden_pairs,
     normalize_name,
-    order_breaches,
 )
 from forge.audits.boundaries.pattern_search import Hits, is_whole
 from forge.audits.boundaries.rule_pattern import Alternative, Meaning, read_pattern
 from forge.audits.facts.models import Import, Language, language_of
 from forge.audits.files.folders import folders_of
-from forge.audits.imports.graph import Edge, ImportGraph, Reach, reachable, ways_to
+from forge.audits.imports.graph import Edge, ImportGraph, ResolvedImport, chains_to, reachable
 from forge.workspace.filesystem.pattern import Glob
 
 Texts = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class ImportTexts:
     written: Texts
     """The form in the file, up to whitespace and aliases."""
     equal: Texts
@@ -40,69 +40,75 @@ class Wording:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class ImportParts:
     """The parts of an import that determine its forms."""
 
     written: str
     """The module, or the specifier."""
     names: Texts
     is_from: bool
-    meant: Texts
+    aliases: Texts
     """Other names of the module; for scripts, the paths of its files."""
     is_script: bool = False
 
     @property
-    def wording(self) -> Wording:
+    def texts(self) -> ImportTexts:
         if self.is_script:
-            equal = tuple(text for place in self.meant for text in _statements(place, self.names))
-            return Wording(_statements(self.written, self.names), equal)
-        equal = tuple(text for module in self.meant for text in _equal(module, self.names))
-        return Wording(_written(self.written, self.names, self.is_from), equal)
+            equal = tuple(text for location in self.aliases for text in _statements(location, self.names))
+            return ImportTexts(_statements(self.written, self.names), equal)
+        equal = tuple(text for module in self.aliases for text in _equivalent_texts(module, self.names))
+        return ImportTexts(_written_texts(self.written, self.names, self.is_from), equal)
 
 
-def spelling(graph: ImportGraph, path: str, imp: Import, targets: tuple[str, ...]) -> Spelling:
+def import_parts(graph: ImportGraph, path: str, imp: Import, targets: tuple[str, ...]) -> ImportParts:
     if language_of(path) is Language.SCRIPT:
-        return _script(graph, path, imp, targets)
+        return _script_import_parts(graph, path, imp, targets)
     names = imp.names if imp.is_from else ()
     if imp.level == 0:
         own = graph.modules.python.module_of(targets[0]) if targets else None
         other = own is not None and own.partition(".")[0] != imp.module.partition(".")[0]
-        return Spelling(imp.module, names, imp.is_from, (imp.module, own) if other and own else (imp.module,))
+        return ImportParts(
+            imp.module, names, imp.is_from, (imp.module, own) if other and own else (imp.module,)
+        )
     absolute = graph.absolute(path, imp)
-    return Spelling("." * imp.level + imp.module, names, imp.is_from, (absolute,) if absolute else ())
+    return ImportParts("." * imp.level + imp.module, names, imp.is_from, (absolute,) if absolute else ())
 
 
-def _written(module: str, names: Texts, is_from: bool) -> Texts:
+def _written_texts(module: str, names: Texts, is_from: bool) -> Texts:
     return (
-        tuple(f"from {module} import {text}" for text in _lists(names)) if is_from else (f"import {module}",)
+        tuple(f"from {module} import {text}" for text in _name_lists(names))
+        if is_from
+        else (f"import {module}",)
     )
 
 
-def _equal(module: str, names: Texts) -> Texts:
+def _equivalent_texts(module: str, names: Texts) -> Texts:
     parent, dot, last = module.rpartition(".")
     texts = [f"import {module}", f"from {module} import "]
     if dot:
         texts.append(f"from {parent} import {last}")
-    texts += [f"from {module} import {text}" for text in _lists(names)]
+    texts += [f"from {module} import {text}" for text in _name_lists(names)]
     for name in names:
         if name != "*":
             texts += [f"import {module}.{name}", f"from {module}.{name} import "]
     return tuple(texts)
 
 
-def _lists(names: Texts) -> list[str]:
+def _name_lists(names: Texts) -> list[str]:
     return [*names, ", ".join(names)] if len(names) > 1 else list(names)
 
 
-def _script(graph: ImportGraph, path: str, imp: Import, targets: tuple[str, ...]) -> Spelling:
+def _script_import_parts(graph: ImportGraph, path: str, imp: Import, targets: tuple[str, ...]) -> ImportParts:
     facts = graph.facts.get(path)
     bound = facts.bound if facts else ()
     names = tuple(original or local for local, module, original in bound if module == imp.module)
-    places: list[str] = []
+    locations: list[str] = []
     for target in targets:
         stem = graph.modules.script.module_of(target) or target
-        places += [stem, f"./{stem}", target]
-    return Spelling(imp.module, names, is_from=False, meant=tuple(dict.fromkeys(places)), is_script=True)
+        locations += [stem, f"./{stem}", target]
+    return ImportParts(
+        imp.module, names, is_from=False, aliases=tuple(dict.fromkeys(locations)), is_script=True
+    )
 
 
 def _statements(specifier: str, names: Texts) -> Texts:
@@ -127,10 +133,10 @@ class Violation:
     line: int
     text: str
     """The text of the violated rule; for an order, the imported layer."""
-    what: str
+    subject: str
     """The name of the imported module; for a pattern, its text."""
     reason: str
-    way: tuple[str, ...] = ()
+    chain: tuple[str, ...] = ()
     """The files of an indirect import, including both ends; empty for a direct one."""
 
 
@@ -153,9 +159,9 @@ class ImportPattern:
     def _slashed(self) -> Any:
         return _engine.compile(_translated(self.text.removeprefix("node:"), "/").encode())
 
-    def matches(self, graph: ImportGraph, path: str, reach: Reach) -> str | None:
+    def matches(self, graph: ImportGraph, path: str, resolved: ResolvedImport) -> str | None:
         """Return the imported name if the pattern matches, else None."""
-        imp, targets = reach
+        imp, targets = resolved
         if language_of(path) is Language.SCRIPT:
             if self._slashed.fullmatch(imp.module.removeprefix("node:").encode("utf-8", "surrogatepass")):
                 return imp.module
@@ -174,9 +180,9 @@ class ImportPattern:
 
 def _translated(text: str, separator: str) -> str:
     """Translate to a regular expression: `*` is one part of a name, `**` several; submodules match as well."""
-    one = "[^.]+" if separator == r"\." else "[^/]+"
+    part = "[^.]+" if separator == r"\." else "[^/]+"
     pieces = re.split(r"(\*\*|\*)", text)
-    body = "".join({"**": ".+", "*": one}.get(piece, re.escape(piece)) for piece in pieces)
+    body = "".join({"**": ".+", "*": part}.get(piece, re.escape(piece)) for piece in pieces)
     return f"(?:{body})(?:{separator}.*)?"
 
 
@@ -199,7 +205,7 @@ class BoundaryRules:
         lines = {*hits}
         for alternative in read_pattern(rule.text):
             lines |= texts.find(alternative)
-        for path, line in sorted(lines - texts.left_out):
+        for path, line in sorted(lines - texts.ignored):
             yield Violation("forbidden-pattern", layer.name, path, line, rule.text, rule.text, rule.reason)
 
     def _import_texts(self, layer: Layer) -> "ImportStatements":
@@ -214,11 +220,11 @@ class BoundaryRules:
         for path in sorted(files):
             for imp, targets in self.graph.imports(path):
                 counts = self.counts(layer, imp.is_type_only)
-                what = pattern.matches(self.graph, path, (imp, targets)) if counts else None
-                if what is not None:
+                subject = pattern.matches(self.graph, path, (imp, targets)) if counts else None
+                if subject is not None:
                     direct.add(path)
                     yield Violation(
-                        "forbidden-import", layer.name, path, imp.line, rule.text, what, rule.reason
+                        "forbidden-import", layer.name, path, imp.line, rule.text, subject, rule.reason
                     )
         if rule.indirect:
             yield from self._by_chain(layer, rule, files - direct, pattern)
@@ -230,28 +236,34 @@ class BoundaryRules:
         reached = self._reached_from(own)
         carriers: dict[str, str] = {}
         for path in sorted(set(reached) - own):
-            real = (reach for reach in self.graph.imports(path) if self.counts(None, reach[0].is_type_only))
-            found = (pattern.matches(self.graph, path, reach) for reach in real)
-            what = next((name for name in found if name is not None), None)
-            if what is not None:
-                carriers[path] = what
-        ways = ways_to(frozenset(carriers), reached, lambda path: path not in own)
+            counted = (
+                resolved
+                for resolved in self.graph.imports(path)
+                if self.counts(None, resolved[0].is_type_only)
+            )
+            found = (pattern.matches(self.graph, path, resolved) for resolved in counted)
+            subject = next((name for name in found if name is not None), None)
+            if subject is not None:
+                carriers[path] = subject
+        chains = chains_to(frozenset(carriers), reached, lambda path: path not in own)
         for path in sorted(files):
             edges = [edge for edge in self.graph.edges(path) if self.counts(layer, edge.is_type_only)]
             best = min(
-                breaches_of("", "", path, edges, ways.way), key=lambda b: (len(b.way), b.line), default=None
+                find_layer_imports("", "", path, edges, chains.chain_from),
+                key=lambda b: (len(b.chain), b.line),
+                default=None,
             )
             if best is not None:
-                what = carriers[best.way[-1]]
+                subject = carriers[best.chain[-1]]
                 yield Violation(
                     "forbidden-import",
                     layer.name,
                     path,
                     best.line,
                     rule.text,
-                    what,
+                    subject,
                     rule.reason,
-                    (*best.way, what),
+                    (*best.chain, subject),
                 )
 
     def _reached_from(self, starts: Iterable[str]) -> dict[str, list[str]]:
@@ -263,11 +275,11 @@ class BoundaryRules:
     def by_layer(self, layer: Layer, rule: Rule) -> Iterator[Violation]:
         own, other = self.layers.files[layer.name], self.layers.files[rule.text]
         reached = self._reached_from(own) if rule.indirect else {}
-        ways = ways_to(other, reached, lambda path: path not in own)
+        chains = chains_to(other, reached, lambda path: path not in own)
         for path in sorted(own - other):
             edges = [edge for edge in self.graph.edges(path) if self.counts(layer, edge.is_type_only)]
-            for breach in breaches_of(layer.name, rule.text, path, edges, ways.way):
-                yield self._violation(breach, "forbidden-layer", rule.reason)
+            for layer_import in find_layer_imports(layer.name, rule.text, path, edges, chains.chain_from):
+                yield self._violation(layer_import, "forbidden-layer", rule.reason)
 
     def by_order(self) -> Iterator[Violation]:
         pairs = forbidden_pairs(self.boundaries.ranks)
@@ -276,14 +288,14 @@ class BoundaryRules:
         def counts(path: str, edge: Edge) -> bool:
             if not edge.is_type_only:
                 return True
-            mine = self.layers.names.get(path, ())
-            return any(self.counts(layer_named[name], edge.is_type_only) for name in mine) or (
-                not mine and self.counts(None, edge.is_type_only)
+            names = self.layers.names.get(path, ())
+            return any(self.counts(layer_named[name], edge.is_type_only) for name in names) or (
+                not names and self.counts(None, edge.is_type_only)
             )
 
         for files in self._containers():
-            for breach in order_breaches(pairs, files, self.graph, counts):
-                yield self._violation(breach, "layer-order", "")
+            for layer_import in find_order_violations(pairs, files, self.graph, counts):
+                yield self._violation(layer_import, "layer-order", "")
 
     def _containers(self) -> Iterator[dict[str, frozenset[str]]]:
         """Yield the layers of each container, or of the whole project if there are none."""
@@ -301,15 +313,19 @@ class BoundaryRules:
         folders = folders_of({*self.graph.facts, *self.layers.names})
         return sorted(f for f in folders if any(glob.matches(normalize_name(f)) for glob in globs))
 
-    def _violation(self, breach: OrderViolation, kind: str, reason: str) -> Violation:
-        target = breach.way[-1]
-        what = (self.graph.modules.module_of(target) if target.endswith((".py", ".pyi")) else None) or target
-        path, whom = breach.way[0], breach.imported_layer
-        chain = breach.way if len(breach.way) > 2 else ()
-        return Violation(kind, breach.importer_layer, path, breach.line, whom, what, reason, chain)
+    def _violation(self, layer_import: LayerImport, kind: str, reason: str) -> Violation:
+        target = layer_import.chain[-1]
+        subject = (
+            self.graph.modules.module_of(target) if target.endswith((".py", ".pyi")) else None
+        ) or target
+        path, imported_layer = layer_import.chain[0], layer_import.imported_layer
+        chain = layer_import.chain if len(layer_import.chain) > 2 else ()
+        return Violation(
+            kind, layer_import.importer_layer, path, layer_import.line, imported_layer, subject, reason, chain
+        )
 
 
-Place = tuple[str, int]
+Location = tuple[str, int]
 """A path and a line."""
 
 
@@ -319,39 +335,41 @@ class ImportStatements:
 
     written: "TextIndex"
     equal: "TextIndex"
-    left_out: frozenset[Place]
+    ignored: frozenset[Location]
     """The lines of imports that do not count."""
-    own: dict[Place, frozenset[str]]
+    own: dict[Location, frozenset[str]]
     """By line, the names of the layer's own files that are imported there."""
 
     @classmethod
-    def of(cls, book: BoundaryRules, layer: Layer) -> "ImportStatements":
-        places: dict[Spelling, list[Place]] = {}
-        left_out: set[Place] = set()
-        own: dict[Place, frozenset[str]] = {}
-        for path in sorted(book.layers.files[layer.name]):
-            for imp, targets in book.graph.imports(path):
-                stems = _stems(target for target in targets if target in book.layers.files[layer.name])
+    def of(cls, rules: BoundaryRules, layer: Layer) -> "ImportStatements":
+        locations: dict[ImportParts, list[Location]] = {}
+        ignored: set[Location] = set()
+        own: dict[Location, frozenset[str]] = {}
+        for path in sorted(rules.layers.files[layer.name]):
+            for imp, targets in rules.graph.imports(path):
+                stems = _stems(target for target in targets if target in rules.layers.files[layer.name])
                 own[path, imp.line] = own.get((path, imp.line), stems) & stems
-                if book.counts(layer, imp.is_type_only):
-                    places.setdefault(spelling(book.graph, path, imp, targets), []).append((path, imp.line))
+                if rules.counts(layer, imp.is_type_only):
+                    locations.setdefault(import_parts(rules.graph, path, imp, targets), []).append(
+                        (path, imp.line)
+                    )
                 else:
-                    left_out.add((path, imp.line))
-        written: dict[str, list[Place]] = {}
-        equal: dict[str, list[Place]] = {}
-        for one, where in places.items():
-            wording = one.wording
-            for texts, index in ((wording.written, written), (wording.equal, equal)):
+                    ignored.add((path, imp.line))
+        written: dict[str, list[Location]] = {}
+        equal: dict[str, list[Location]] = {}
+        for parts, where in locations.items():
+            forms = parts.texts
+            for texts, index in ((forms.written, written), (forms.equal, equal)):
                 for text in texts:
                     index.setdefault(text, []).extend(where)
-        return cls(TextIndex(written), TextIndex(equal), frozenset(left_out), own)
+        return cls(TextIndex(written), TextIndex(equal), frozenset(ignored), own)
 
-    def find(self, alternative: Alternative) -> set[Place]:
+    def find(self, alternative: Alternative) -> set[Location]:
         """Find matching imports. A single word only matches the written form, as equivalent forms contain too many names."""
-        places = self.written.find(alternative)
+        locations = self.written.find(alternative)
         if alternative.meaning is Meaning.WORD:
-            return {place for place in places if alternative.word not in self.own[place]}
-        return places if alternative.is_word else places | self.equal.find(alternative)
+            return {location for location in locations if alternative.word not in self.own[location]}
+        return locations if alternative.is_word else locations | self.equal.find(alternative)
 
 
 def _stems(paths: Iterable[str]) -> frozenset[str]:
@@ -366,29 +384,31 @@ def _stems(paths: Iterable[str]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class TextIndex:
-    places: dict[str, list[Place]]
+    locations: dict[str, list[Location]]
 
     @cached_property
     def _joined(self) -> bytes:
-        return "\n".join(text.replace("\n", " ") for text in self.places).encode("utf-8", "surrogatepass")
+        return "\n".join(text.replace("\n", " ") for text in self.locations).encode("utf-8", "surrogatepass")
 
     @cached_property
-    def _in_order(self) -> tuple[list[int], list[list[Place]]]:
+    def _in_order(self) -> tuple[list[int], list[list[Location]]]:
         starts = [0, *(newline.end() for newline in re.finditer(rb"\n", self._joined))]
-        return starts, list(self.places.values())
+        return starts, list(self.locations.values())
 
-    def find(self, alternative: Alternative) -> set[Place]:
+    def find(self, alternative: Alternative) -> set[Location]:
         text = self._joined
-        found: set[Place] = set()
+        found: set[Location] = set()
         for start, end in alternative.find(text):
             if alternative.meaning is Meaning.EXPRESSION or is_whole(text, start, end, also=b"-"):
-                starts, places = self._in_order
-                found.update(places[bisect_right(starts, start) - 1])
+                starts, locations = self._in_order
+                found.update(locations[bisect_right(starts, start) - 1])
         return found
 
 
 def pattern_hits(hits: dict[str, Hits], index: int) -> Iterator[tuple[str, int]]:
-    return ((path, line) for path, one in hits.items() for rule, line in one.found if rule == index)
+    return (
+        (path, line) for path, file_hits in hits.items() for rule, line in file_hits.found if rule == index
+    )
 
 
 @dataclass
@@ -400,24 +420,24 @@ class KnownViolations:
 
     def __post_init__(self) -> None:
         self._globs = [Glob(entry.file.removeprefix("./")) for entry in self.entries]
-        self._met: set[int] = set()
+        self._matched: set[int] = set()
 
     def find(self, violation: Violation) -> KnownViolation | None:
         """Return the entry that accepts a violation, preferably one that has not expired."""
         found = [i for i, entry in enumerate(self.entries) if self._is_about(i, entry, violation)]
-        self._met.update(found)
+        self._matched.update(found)
         entries = [self.entries[i] for i in found]
-        return next((e for e in entries if not self.is_over(e)), entries[0] if entries else None)
+        return next((e for e in entries if not self.is_expired(e)), entries[0] if entries else None)
 
     def _is_about(self, index: int, entry: KnownViolation, violation: Violation) -> bool:
-        if entry.layer != violation.layer or entry.pattern not in (violation.text, violation.what):
+        if entry.layer != violation.layer or entry.pattern not in (violation.text, violation.subject):
             return False
         return entry.file == violation.path or self._globs[index].matches(normalize_name(violation.path))
 
-    def is_over(self, entry: KnownViolation) -> bool:
+    def is_expired(self, entry: KnownViolation) -> bool:
         return entry.expires is not None and entry.expires < self.today
 
     @property
     def stale(self) -> list[int]:
         """The indices of entries that matched no violation."""
-        return [index for index in range(len(self.entries)) if index not in self._met]
+        return [index for index in range(len(self.entries)) if index not in self._matched]

@@ -79,7 +79,7 @@ boundaries.json, a pattern that RE2 rejects and an unknown key are ERRORs as wel
 """
 
 
-_REPAIR = "Fix boundaries.json; `forge audit --explain A4` describes its format."
+_CONFIG_FIX = "Fix boundaries.json; `forge audit --explain A4` describes its format."
 _USUAL_FILES = ("__init__.py", "index.ts", "index.tsx", "index.js", "main.go")
 _WORST_FIRST = (Severity.FAIL, Severity.ERROR, Severity.WARN, Severity.NOTE)
 
@@ -90,7 +90,7 @@ def examine(snapshot: Snapshot) -> Examination:
     if entry is None:
         return skip("there is no boundaries.json; `forge audit init` proposes one")
     if not entry.kind.is_file or entry.size > MAX_BYTES:
-        return _refused(where, "is not a readable file", None)
+        return _config_error_examination(where, "is not a readable file", None)
     if (broken := config_error(snapshot)) is not None:
         return broken
     data = snapshot.tree.read(where)
@@ -101,15 +101,15 @@ def examine(snapshot: Snapshot) -> Examination:
         known = KnownViolations(boundaries.known_violations, snapshot.today)
         containers_of(boundaries)
     except InvalidBoundaries as bad:
-        return _refused(where, bad.message, bad.line)
+        return _config_error_examination(where, bad.message, bad.line)
     except ValueError as error:
-        return _refused(where, f"has an invalid glob: {error}", None)
+        return _config_error_examination(where, f"has an invalid glob: {error}", None)
     return Audit(snapshot, boundaries, layers, known, LineIndex(data.decode("utf-8-sig"))).run()
 
 
-def _refused(path: str, message: str, line: int | None) -> Examination:
+def _config_error_examination(path: str, message: str, line: int | None) -> Examination:
     found = Found(
-        "bad-boundaries", Severity.ERROR, f"{path} {message}", _REPAIR, path, line or 1, subject=message
+        "bad-boundaries", Severity.ERROR, f"{path} {message}", _CONFIG_FIX, path, line or 1, subject=message
     )
     return Examination((found,), 0, "files")
 
@@ -131,17 +131,22 @@ class Audit:
         if not self._has_code():
             return skip("there is no code yet")
         found += self._empty_layers()
-        book = BoundaryRules(
+        rules = BoundaryRules(
             self.boundaries, self.layers, self._graph(), folders_of(self.snapshot.tree.entries).__contains__
         )
-        found += [self._finding(violation) for violation in _once(self._violations(book))]
-        found += [*self._stray(book), *self._unread(book), *self._folders_elsewhere(), *self._stale()]
-        found.sort(key=lambda one: _WORST_FIRST.index(one.severity))
+        found += [self._finding(violation) for violation in _unique(self._violations(rules))]
+        found += [
+            *self._files_without_layer(rules),
+            *self._unexamined(rules),
+            *self._linked_folders(),
+            *self._stale_entries(),
+        ]
+        found.sort(key=lambda finding: _WORST_FIRST.index(finding.severity))
         count = len(self.layers.names)
-        counted = any(one.severity is not Severity.NOTE for one in found)
+        counted = any(finding.severity is not Severity.NOTE for finding in found)
         parts = len(self.boundaries.layers)
-        kept = f"{count:,} files in {parts} {'layer' if parts == 1 else 'layers'} respect their boundaries"
-        detail = "" if counted else kept
+        passed = f"{count:,} files in {parts} {'layer' if parts == 1 else 'layers'} respect their boundaries"
+        detail = "" if counted else passed
         return Examination(tuple(found), count, "files", detail)
 
     def _has_code(self) -> bool:
@@ -160,9 +165,9 @@ class Audit:
         for i, layer in enumerate(self.boundaries.layers):
             for j, rule in enumerate(layer.forbidden):
                 if (problem := _bad_pattern(rule)) is not None:
-                    what, fix = problem
+                    text, fix = problem
                     where = self._at("layers", i, "forbidden", j)
-                    message = f"{layer.name}: {what}"
+                    message = f"{layer.name}: {text}"
                     yield Found("bad-pattern", Severity.ERROR, message, fix, *where, subject=rule.text)
 
     def _empty_layers(self) -> Iterator[Found]:
@@ -190,46 +195,50 @@ class Audit:
                     subject=layer.name,
                 )
 
-    def _unread(self, book: BoundaryRules) -> Iterator[Found]:
+    def _unexamined(self, rules: BoundaryRules) -> Iterator[Found]:
         """Report files of a layer that could not be examined completely."""
         entries = self.snapshot.tree.entries
-        wanted = {e.path for layer in self._with_patterns for e in self._searched[layer.name]}
-        unread = {path for hits in self._hits.values() for path, one in hits.items() if not one.is_read}
+        searched = {e.path for layer in self._with_patterns for e in self._searched[layer.name]}
+        unread = {
+            path for hits in self._hits.values() for path, file_hits in hits.items() if not file_hits.is_read
+        }
         for path in sorted(self.layers.names):
-            entry, facts = entries[path], book.graph.facts.get(path)
+            entry, facts = entries[path], rules.graph.facts.get(path)
             if not entry.kind.is_file:
-                yield _link(entry, self.layers.names[path][0])
-            elif entry.size > MAX_BYTES and (entry.suffix in LANGUAGES or path in wanted):
-                yield _too_large(entry)
+                yield _link_finding(entry, self.layers.names[path][0])
+            elif entry.size > MAX_BYTES and (entry.suffix in LANGUAGES or path in searched):
+                yield _too_large_finding(entry)
             elif facts is not None and facts.broken_line is not None:
-                yield _unparsable(path, facts.broken_line)
+                yield _unparsable_finding(path, facts.broken_line)
             elif path in unread:
-                yield _unsearchable(path)
+                yield _unsearchable_finding(path)
 
-    def _folders_elsewhere(self) -> Iterator[Found]:
+    def _linked_folders(self) -> Iterator[Found]:
         """Report links to folders and submodules that may contain files of a layer."""
         tree = self.snapshot.tree.entries
-        aside = [e for e in tree.values() if not e.kind.is_file and e.path not in self.layers.names]
-        probes = {f"{entry.path}/{name}": entry for entry in aside for name in _USUAL_FILES}
-        if probes:
+        others = [e for e in tree.values() if not e.kind.is_file and e.path not in self.layers.names]
+        candidates = {f"{entry.path}/{name}": entry for entry in others for name in _USUAL_FILES}
+        if candidates:
             layers = LayerFiles.of(
-                self.boundaries, [*tree, *probes], self.snapshot.project.config.audit.ignore
+                self.boundaries, [*tree, *candidates], self.snapshot.project.config.audit.ignore
             )
-            inside = {probes[path].path: mine[0] for path, mine in layers.names.items() if path in probes}
-            yield from (_link(tree[path], inside[path]) for path in sorted(inside))
+            layer_by_link = {
+                candidates[path].path: names[0] for path, names in layers.names.items() if path in candidates
+            }
+            yield from (_link_finding(tree[path], layer_by_link[path]) for path in sorted(layer_by_link))
 
-    def _violations(self, book: BoundaryRules) -> Iterator[Violation]:
+    def _violations(self, rules: BoundaryRules) -> Iterator[Violation]:
         for layer in self.boundaries.layers:
             patterns = _patterns(layer)
             hits = self._hits.get(layer.name, {})
             for rule in layer.forbidden:
                 if rule.pattern is not None:
-                    yield from book.by_pattern(layer, rule, pattern_hits(hits, patterns.index(rule.text)))
+                    yield from rules.by_pattern(layer, rule, pattern_hits(hits, patterns.index(rule.text)))
                 elif rule.imported is not None:
-                    yield from book.by_import(layer, rule)
+                    yield from rules.by_import(layer, rule)
                 else:
-                    yield from book.by_layer(layer, rule)
-        yield from book.by_order()
+                    yield from rules.by_layer(layer, rule)
+        yield from rules.by_order()
 
     @cached_property
     def _hits(self) -> dict[str, dict[str, Hits]]:
@@ -249,11 +258,11 @@ class Audit:
     def _searched(self) -> dict[str, list[Entry]]:
         """The files of each layer that patterns are searched in, without contracts and evidence."""
         tree, governance = self.snapshot.tree.entries, self.snapshot.governance
-        aside = (governance.path("Contracts", ""), governance.path("evidence", ""))
+        others = (governance.path("Contracts", ""), governance.path("evidence", ""))
         return {
             layer.name: searchable_files(
                 layer.glob,
-                (tree[path] for path in sorted(self.layers.files[layer.name]) if not path.startswith(aside)),
+                (tree[path] for path in sorted(self.layers.files[layer.name]) if not path.startswith(others)),
             )
             for layer in self.boundaries.layers
         }
@@ -261,7 +270,7 @@ class Audit:
     def _finding(self, violation: Violation) -> Found:
         entry = self.known.find(violation)
         severity, note = Severity.FAIL, ""
-        if entry is not None and self.known.is_over(entry):
+        if entry is not None and self.known.is_expired(entry):
             note = f"; it was accepted until {entry.expires}"
         elif entry is not None:
             severity = Severity.NOTE
@@ -274,18 +283,18 @@ class Audit:
             _fix(violation),
             violation.path,
             violation.line,
-            subject=f"{violation.layer}:{violation.text}:{violation.what}",
+            subject=f"{violation.layer}:{violation.text}:{violation.subject}",
         )
 
-    def _stray(self, book: BoundaryRules) -> Iterator[Found]:
+    def _files_without_layer(self, rules: BoundaryRules) -> Iterator[Found]:
         """Report code in a container that is in no layer, if the boundaries are exhaustive.
 
         The container's own `__init__.py` needs no layer."""
         if not self.boundaries.exhaustive:
             return
-        settled = self.layers.names.keys() | self.layers.left_out
-        for folder in book.container_folders:
-            for path in sorted(book.graph.facts.keys() - settled):
+        assigned = self.layers.names.keys() | self.layers.excluded
+        for folder in rules.container_folders:
+            for path in sorted(rules.graph.facts.keys() - assigned):
                 if path.startswith(f"{folder}/") and path != f"{folder}/__init__.py":
                     yield Found(
                         "no-layer",
@@ -296,7 +305,7 @@ class Audit:
                         1,
                     )
 
-    def _stale(self) -> Iterator[Found]:
+    def _stale_entries(self) -> Iterator[Found]:
         for index in self.known.stale:
             entry = self.boundaries.known_violations[index]
             yield Found(
@@ -328,7 +337,7 @@ def _bad_pattern(rule: Rule) -> tuple[str, str] | None:
     return None
 
 
-def _link(entry: Entry, layer: str) -> Found:
+def _link_finding(entry: Entry, layer: str) -> Found:
     return Found(
         "not-a-file",
         Severity.WARN,
@@ -339,7 +348,7 @@ def _link(entry: Entry, layer: str) -> Found:
     )
 
 
-def _too_large(entry: Entry) -> Found:
+def _too_large_finding(entry: Entry) -> Found:
     return Found(
         "too-large",
         Severity.ERROR,
@@ -350,7 +359,7 @@ def _too_large(entry: Entry) -> Found:
     )
 
 
-def _unparsable(path: str, line: int) -> Found:
+def _unparsable_finding(path: str, line: int) -> Found:
     return Found(
         "unparsable",
         Severity.ERROR,
@@ -361,7 +370,7 @@ def _unparsable(path: str, line: int) -> Found:
     )
 
 
-def _unsearchable(path: str) -> Found:
+def _unsearchable_finding(path: str) -> Found:
     return Found(
         "unparsable",
         Severity.ERROR,
@@ -372,35 +381,35 @@ def _unsearchable(path: str) -> Found:
     )
 
 
-def _once(violations: Iterable[Violation]) -> Iterator[Violation]:
+def _unique(violations: Iterable[Violation]) -> Iterator[Violation]:
     """Drop repeated violations. A rule comes before the order, as the rule has the reason."""
     seen: set[tuple[str, str, int, str]] = set()
-    for one in violations:
-        key = (one.layer, one.path, one.line, one.text)
+    for violation in violations:
+        key = (violation.layer, violation.path, violation.line, violation.text)
         if key not in seen:
             seen.add(key)
-            yield one
+            yield violation
 
 
 def _message(violation: Violation) -> str:
     verb = "contain" if violation.kind == "forbidden-pattern" else "import"
-    what = f"`{violation.what}`" if verb == "contain" else escape_path(violation.what)
+    subject = f"`{violation.subject}`" if verb == "contain" else escape_path(violation.subject)
     reason = f" ({violation.reason})" if violation.reason else ""
     if violation.kind == "layer-order":
         reason = f" ({violation.text} is not below {violation.layer})"
-    chain = f": {' → '.join(map(escape_path, violation.way))}" if violation.way else ""
-    return f"{violation.layer} may not {verb} {what}{reason}{chain}"
+    chain = f": {' → '.join(map(escape_path, violation.chain))}" if violation.chain else ""
+    return f"{violation.layer} may not {verb} {subject}{reason}{chain}"
 
 
 def _fix(violation: Violation) -> str:
-    if violation.way:
+    if violation.chain:
         return (
-            f"Break the chain: remove the import from {escape_path(violation.way[1])}, or do not import "
-            f"{escape_path(violation.way[1])} here."
+            f"Break the chain: remove the import from {escape_path(violation.chain[1])}, or do not import "
+            f"{escape_path(violation.chain[1])} here."
         )
     if violation.kind == "forbidden-pattern":
         return f"Move this out of {violation.layer} to a layer that may contain it, and call that."
-    return f"Do not import {escape_path(violation.what)} in {violation.layer}: move the code that needs it to a layer that may."
+    return f"Do not import {escape_path(violation.subject)} in {violation.layer}: move the code that needs it to a layer that may."
 
 
 WHERE = "Forge/Contracts/boundaries.json"

@@ -8,10 +8,10 @@ from forge.audits.evidence.examples import (
     CODE,
     id_of,
     level,
-    moment,
     proven,
     run_of,
     runs_files,
+    timestamp,
     with_evidence,
 )
 from forge.audits.evidence.proof import COLLECT_FIX, NO_EVIDENCE_REASON, keeps_evidence, prove_run
@@ -101,7 +101,7 @@ def _speaks_of_contracts() -> Snapshot:
 
 
 def _overlapping() -> Snapshot:
-    return _levels(*_all(Runtime=level(LevelName.RUNTIME, started_at=moment(1))))
+    return _levels(*_all(Runtime=level(LevelName.RUNTIME, started_at=timestamp(1))))
 
 
 def _hand_written() -> Snapshot:

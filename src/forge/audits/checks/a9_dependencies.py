@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from forge.audits.check import Check, Examination, Fixture, Found, config_error, examined
 from forge.audits.dependencies.dependency_issues import DependencyIssue, IssueKind, fix_for, message_for
 from forge.audits.dependencies.manifests.discovery import Format, ManifestAnalyzer, Manifests, Source, view_of
-from forge.audits.dependencies.python_imports_check import PythonImportsCheck, is_met
+from forge.audits.dependencies.python_imports_check import PythonImportsCheck, is_declared_in
 from forge.audits.dependencies.script_imports_check import ScriptImportsCheck
 from forge.audits.display_text import join_names
 from forge.audits.facts.analyzer import facts_of
@@ -14,7 +14,8 @@ from forge.audits.facts.models import LANGUAGES, FileFacts
 from forge.audits.files.file_roles import Role, role_of
 from forge.audits.files.folders import normalize_path as normal_path
 from forge.audits.files.lenient_readers import read_text
-from forge.audits.imports.modules import PythonModules, ScriptModules
+from forge.audits.imports.python_modules import PythonModules
+from forge.audits.imports.script_modules import ScriptModules
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 from forge.audits.project import CONFIG
@@ -95,15 +96,15 @@ class _Audit:
         self._named = _named_manifest(snapshot)
         self._manifests = Manifests.of(snapshot, self._named)
         self._changed = frozenset(change.path for change in snapshot.changes)
-        self._open: tuple[str, list[str]] = ("", [])
+        self._cached_lines: tuple[str, list[str]] = ("", [])
 
     def run(self) -> Examination:
-        every = facts_of(self._snapshot)
-        facts = {path: one for path, one in every.items() if not self._is_ignored(path)}
+        all_facts = facts_of(self._snapshot)
+        facts = {path: file_facts for path, file_facts in all_facts.items() if not self._is_ignored(path)}
         found = [*self._missing_manifest(), *self._broken_manifests()]
-        found += self._unread(facts)
+        found += self._unexamined(facts)
         found += self._findings(self._issues(facts))
-        nothing = _ALL_IGNORED if every else _NOTHING
+        nothing = _ALL_IGNORED if all_facts else _NOTHING
         return examined(sorted(found, key=_order), len(facts), "files", nothing=nothing)
 
     def _missing_manifest(self) -> Iterator[Found]:
@@ -134,17 +135,17 @@ class _Audit:
                     subject=problem.message if not problem.is_fatal else source.path,
                 )
 
-    def _unread(self, facts: Mapping[str, FileFacts]) -> Iterator[Found]:
-        for path, one in facts.items():
-            if one.broken_line is None or role_of(path) is Role.FOREIGN:
+    def _unexamined(self, facts: Mapping[str, FileFacts]) -> Iterator[Found]:
+        for path, file_facts in facts.items():
+            if file_facts.broken_line is None or role_of(path) is Role.FOREIGN:
                 continue
             yield Found(
                 "unparsable",
                 Severity.ERROR if path in self._changed else Severity.NOTE,
-                f"{path} cannot be parsed from line {one.broken_line} on; imports may be missing",
+                f"{path} cannot be parsed from line {file_facts.broken_line} on; imports may be missing",
                 "Fix the file, or exclude it with audit.ignore in forge.json.",
                 path,
-                one.broken_line,
+                file_facts.broken_line,
                 subject="unparsable",
             )
         for path, entry in self._snapshot.tree.entries.items():
@@ -164,21 +165,29 @@ class _Audit:
         by_language: dict[bool, list[str]] = {True: [], False: []}
         for path in facts:
             by_language[path.endswith(_PYTHON)].append(path)
-        judges: list[tuple[list[str], PythonImportsCheck | ScriptImportsCheck]] = []
+        import_checks: list[tuple[list[str], PythonImportsCheck | ScriptImportsCheck]] = []
         if by_language[True]:
             python = PythonModules.of(self._snapshot)
-            judges.append((by_language[True], PythonImportsCheck(self._snapshot, self._manifests, python)))
+            import_checks.append(
+                (by_language[True], PythonImportsCheck(self._snapshot, self._manifests, python))
+            )
         if by_language[False]:
             script = ScriptModules.of(self._snapshot)
-            judges.append((by_language[False], ScriptImportsCheck(self._snapshot, self._manifests, script)))
-        for paths, judge in judges:
+            import_checks.append(
+                (by_language[False], ScriptImportsCheck(self._snapshot, self._manifests, script))
+            )
+        for paths, import_check in import_checks:
             issues = [
                 issue
                 for path in paths
-                for issue in judge.of(path, facts[path])
+                for issue in import_check.of(path, facts[path])
                 if not any(map(self._is_unknown, issue.view.sources))
             ]
-            yield from judge.with_doubts(issues) if isinstance(judge, PythonImportsCheck) else issues
+            yield from (
+                import_check.mark_uncertain(issues)
+                if isinstance(import_check, PythonImportsCheck)
+                else issues
+            )
 
     def _is_unknown(self, source: Source) -> bool:
         """Return whether the manifest is unreadable, which is reported as a separate error."""
@@ -186,27 +195,31 @@ class _Audit:
 
     def _findings(self, issues: Iterable[DependencyIssue]) -> list[Found]:
         found: list[Found] = []
-        homeless: dict[bool, list[DependencyIssue]] = {}
+        without_manifest: dict[bool, list[DependencyIssue]] = {}
         for issue in self._not_inline(list(issues)):
-            is_homeless = issue.standing is IssueKind.UNDECLARED and not issue.view.sources
-            if is_homeless and not self._is_allowed(issue):
-                homeless.setdefault(issue.is_python, []).append(issue)
+            lacks_manifest = issue.kind is IssueKind.UNDECLARED and not issue.view.sources
+            if lacks_manifest and not self._is_allowed(issue):
+                without_manifest.setdefault(issue.is_python, []).append(issue)
             else:
                 found.append(self._finding(issue))
-        return found + [_no_manifest(those) for those in homeless.values()]
+        return found + [_no_manifest(group) for group in without_manifest.values()]
 
     def _not_inline(self, issues: list[DependencyIssue]) -> list[DependencyIssue]:
         """Drop issues that a script's inline requirements (PEP 723) declare. Only files with issues are read."""
         entries = self._snapshot.tree.entries
         paths = sorted({issue.path for issue in issues if issue.is_python})
         inline = self._snapshot.analyse(ManifestAnalyzer(Format.INLINE), [entries[path] for path in paths])
-        carried = {path: view_of([Source(path, Format.INLINE, one, "")]) for path, one in inline.items()}
+        inline_views = {
+            path: view_of([Source(path, Format.INLINE, manifest, "")]) for path, manifest in inline.items()
+        }
         return [
-            issue for issue in issues if issue.path not in carried or not is_met(issue, carried[issue.path])
+            issue
+            for issue in issues
+            if issue.path not in inline_views or not is_declared_in(issue, inline_views[issue.path])
         ]
 
     def _finding(self, issue: DependencyIssue) -> Found:
-        rule, severity = _RULES[issue.standing]
+        rule, severity = _RULES[issue.kind]
         if severity is not Severity.NOTE and self._is_allowed(issue):
             rule, severity = "allowed", Severity.NOTE
         return Found(
@@ -218,14 +231,14 @@ class _Audit:
         lines = self._lines(issue.path)
         found = _ALLOWED.search(lines[issue.line - 1]) if len(lines) >= issue.line else None
         return found is not None and (
-            found[1] is None or any(code in found[1] for code in _CODES[issue.standing])
+            found[1] is None or any(code in found[1] for code in _CODES[issue.kind])
         )
 
     def _lines(self, path: str) -> list[str]:
         """Return the lines of a file; the last file is cached, as findings come file by file."""
-        if self._open[0] != path:
-            self._open = (path, (read_text(self._snapshot, path) or "").split("\n"))
-        return self._open[1]
+        if self._cached_lines[0] != path:
+            self._cached_lines = (path, (read_text(self._snapshot, path) or "").split("\n"))
+        return self._cached_lines[1]
 
 
 def _named_manifest(snapshot: Snapshot) -> str | None:

@@ -31,7 +31,7 @@ class DependencyIssue:
     """As imported: `google.cloud.storage`, `@scope/name`."""
     package: str
     """The package to declare."""
-    standing: IssueKind
+    kind: IssueKind
     view: View
     is_python: bool
     is_known: bool = True
@@ -42,45 +42,45 @@ class DependencyIssue:
 
 def worst_per_package(issues: Iterable[DependencyIssue]) -> list[DependencyIssue]:
     """Keep one issue per package: the worst one, at its first line."""
-    kept: dict[str, DependencyIssue] = {}
+    worst: dict[str, DependencyIssue] = {}
     for issue in issues:
-        known = kept.get(issue.label)
-        if known is None or issue.standing < known.standing:
-            kept[issue.label] = issue
-    return list(kept.values())
+        known = worst.get(issue.label)
+        if known is None or issue.kind < known.kind:
+            worst[issue.label] = issue
+    return list(worst.values())
 
 
-_ALIKE = 0.84
+_MIN_SIMILARITY = 0.84
 MAX_COMPARED = 2000
 
 
 def message_for(issue: DependencyIssue) -> str:
     subject = f"imports {issue.label}"
-    if issue.standing is IssueKind.DEV_ONLY and issue.declared is not None:
-        one, source = issue.view.declared[issue.declared]
-        where = source.path + (f":{one.line}" if one.line else "")
+    if issue.kind is IssueKind.DEV_ONLY and issue.declared is not None:
+        declaration, source = issue.view.declared[issue.declared]
+        where = source.path + (f":{declaration.line}" if declaration.line else "")
         return f"{subject}, which is declared for development only ({issue.declared} in {where})"
-    if issue.standing is IssueKind.UNSURE:
+    if issue.kind is IssueKind.UNSURE:
         return f"{subject}, which no manifest declares by that name; {issue.declared} may provide it"
-    if issue.standing is IssueKind.TYPES_ONLY:
+    if issue.kind is IssueKind.TYPES_ONLY:
         return f"{subject} for its types only, but no manifest declares it"
     if issue.declared is not None:
         return f"{subject}, which is declared for the build only ({issue.declared})"
-    what = "which no manifest declares" if issue.view.sources else "but there is no manifest to declare it"
-    return f"{subject}, {what}{_hint(issue)}"
+    problem = "which no manifest declares" if issue.view.sources else "but there is no manifest to declare it"
+    return f"{subject}, {problem}{_explanation(issue)}"
 
 
-def _hint(issue: DependencyIssue) -> str:
+def _explanation(issue: DependencyIssue) -> str:
     if issue.is_python:
         top = issue.label.partition(".")[0]
-        carrier = next((c for c in known_names().brought.get(top, ()) if c in issue.view.declared), None)
-        if carrier is not None:
-            return f" (it is a transitive dependency of {carrier})"
-    alike = look_alike(issue.package, issue.view)
-    return f" ({alike} {'is' if issue.is_known else 'may be'} a different package)" if alike else ""
+        parent = next((c for c in known_names().transitive.get(top, ()) if c in issue.view.declared), None)
+        if parent is not None:
+            return f" (it is a transitive dependency of {parent})"
+    similar = similar_package(issue.package, issue.view)
+    return f" ({similar} {'is' if issue.is_known else 'may be'} a different package)" if similar else ""
 
 
-def look_alike(package: str, view: View) -> str | None:
+def similar_package(package: str, view: View) -> str | None:
     """Return a declared package with a similar name."""
     names = list(view.declared)[:MAX_COMPARED]
     related = [
@@ -90,7 +90,7 @@ def look_alike(package: str, view: View) -> str | None:
     ]
     if related:
         return min(related, key=lambda name: (len(name), name))
-    close = difflib.get_close_matches(package, names, n=1, cutoff=_ALIKE)
+    close = difflib.get_close_matches(package, names, n=1, cutoff=_MIN_SIMILARITY)
     return close[0] if close else None
 
 
@@ -98,26 +98,26 @@ def fix_for(issue: DependencyIssue) -> str:
     package = issue.package
     if not issue.is_python:
         return _script_fix(issue)
-    source = _best(issue)
+    source = _best_source(issue)
     if source is None:
         return f"Create requirements.txt with the line {package} (or declare it in pyproject.toml), or remove the import."
-    if issue.standing is IssueKind.DEV_ONLY and issue.declared is not None:
+    if issue.kind is IssueKind.DEV_ONLY and issue.declared is not None:
         return (
-            f"Move {issue.declared} to the runtime dependencies ({_place(source, is_dev=False)}), "
+            f"Move {issue.declared} to the runtime dependencies ({_section_in(source, is_dev=False)}), "
             "or import it only in tests and tools."
         )
     is_dev = role_of(issue.path) is not Role.RUNTIME
-    if issue.standing is IssueKind.UNSURE:
+    if issue.kind is IssueKind.UNSURE:
         return (
             f'If it comes from {issue.declared}, map it in forge.json (audit.import_names: "{issue.label}": '
-            f'"{issue.declared}"); else add its package to {_place(source, is_dev=is_dev)}, or remove the import.'
+            f'"{issue.declared}"); else add its package to {_section_in(source, is_dev=is_dev)}, or remove the import.'
         )
-    guess = (
+    condition = (
         ""
         if issue.is_known
         else ", if that is the package it comes from (else map it in forge.json, audit.import_names)"
     )
-    return f"Add {package} to {_place(source, is_dev=is_dev)}{guess}, or remove the import."
+    return f"Add {package} to {_section_in(source, is_dev=is_dev)}{condition}, or remove the import."
 
 
 def _script_fix(issue: DependencyIssue) -> str:
@@ -129,7 +129,7 @@ def _script_fix(issue: DependencyIssue) -> str:
     return f"Add it to {source.path} (in {folder}: npm install{flag} {issue.package}), or remove the import."
 
 
-def _best(issue: DependencyIssue) -> Source | None:
+def _best_source(issue: DependencyIssue) -> Source | None:
     """Return the manifest to add the package to: the nearest hand-written one."""
     is_dev = role_of(issue.path) is not Role.RUNTIME
     sources = issue.view.sources
@@ -137,7 +137,7 @@ def _best(issue: DependencyIssue) -> Source | None:
     own = [s for s in sources if len(s.scope) == nearest]
 
     def rank(source: Source) -> tuple[bool, bool, int]:
-        groups = {one.group for one in source.manifest.declared}
+        groups = {declared.group for declared in source.manifest.declared}
         is_for_dev = source.format is Format.REQUIREMENTS and groups == {Group.DEV}
         return (is_for_dev and not is_dev, not source.path.endswith(".in"), own.index(source))
 
@@ -151,16 +151,16 @@ def _best(issue: DependencyIssue) -> Source | None:
     return by_hand[0] if by_hand else None
 
 
-def _place(source: Source, *, is_dev: bool) -> str:
+def _section_in(source: Source, *, is_dev: bool) -> str:
     groups = (Group.DEV,) if is_dev else (Group.RUNTIME,)
-    sections = [one.section for one in source.manifest.declared if one.group in groups and one.section]
+    sections = [d.section for d in source.manifest.declared if d.group in groups and d.section]
     sections.sort(key=lambda section: " dev" not in section and ".dev" not in section)
-    usual = {
+    default = {
         Format.PYPROJECT: "[dependency-groups] dev" if is_dev else "[project] dependencies",
         Format.SETUP_CFG: "[options] install_requires",
         Format.SETUP_PY: "install_requires",
         Format.PIPFILE: "[dev-packages]" if is_dev else "[packages]",
         Format.CONDA: "dependencies",
     }.get(source.format)
-    section = sections[0] if sections and source.format is Format.PYPROJECT else usual
+    section = sections[0] if sections and source.format is Format.PYPROJECT else default
     return f"{section} in {source.path}" if section else source.path

@@ -131,7 +131,7 @@ TYPES_ONLY = frozenset(
 )
 """Packages that only exist as `@types/x`."""
 
-BROUGHT = {"@jest/globals": "jest", "vscode": "@types/vscode", "k6": "@types/k6"}
+PROVIDED_BY = {"@jest/globals": "jest", "vscode": "@types/vscode", "k6": "@types/k6"}
 """Modules that another package documents as importable."""
 
 FAMILIES = {

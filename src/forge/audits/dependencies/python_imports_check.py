@@ -14,7 +14,7 @@ from forge.audits.facts.models import FileFacts, Import
 from forge.audits.facts.python.stdlib import STDLIB
 from forge.audits.files.file_roles import Role, role_of, vendored_name
 from forge.audits.files.lenient_readers import read_text
-from forge.audits.imports.modules import PythonModules
+from forge.audits.imports.python_modules import PythonModules
 from forge.audits.snapshot import Snapshot
 
 _RUNNERS = {
@@ -29,10 +29,10 @@ _RUNNERS = {
 }
 """Files that are run by the package they import, which is therefore installed."""
 
-_OF_CHECKERS = frozenset({"typing_extensions", "mypy_extensions", "_typeshed"})
+_CHECKER_MODULES = frozenset({"typing_extensions", "mypy_extensions", "_typeshed"})
 """Modules that type checkers provide."""
-_ENDS = (".py", ".pyi", "/__init__.py")
-_MEANT = re.compile(r"(?i)no[nt]?_?exist|doesn?_?o?t_?exist|no_?such|missing|bogus|invalid")
+_FILE_ENDINGS = (".py", ".pyi", "/__init__.py")
+_EXPECTED_MISSING = re.compile(r"(?i)no[nt]?_?exist|doesn?_?o?t_?exist|no_?such|missing|bogus|invalid")
 """Names of modules that tests expect to be missing."""
 _COMPANIONS = frozenset(
     {"stubs", "types", "typing", "mock", "mocks", "plugin", "plugins", "test", "testing", "tests"}
@@ -76,11 +76,11 @@ class PythonImportsCheck:
         self._manifests = manifests
         self._modules = modules
         self._test_framework = snapshot.project.config.backend.test_framework
-        self._sayings: dict[int, _ImportSettings] = {}
+        self._settings: dict[int, _ImportSettings] = {}
         """By view."""
         self._own: dict[str, set[str]] = {}
         """By folder, modules that need no package, including the standard library."""
-        self._answers: dict[tuple[int, str], _Declaration] = {}
+        self._declarations: dict[tuple[int, str], _Declaration] = {}
         self._used: set[str] = set()
         """Declared distributions that some import uses."""
 
@@ -92,7 +92,7 @@ class PythonImportsCheck:
         view = self._manifests.view(folder, python=True)
         own = self._own.setdefault(folder, set())
         issues: list[DependencyIssue] = []
-        soft: set[str] = set()
+        optional: set[str] = set()
         for imp in facts.imports:
             module = imp.module
             if imp.level or module in own:
@@ -101,20 +101,20 @@ class PythonImportsCheck:
             if top in STDLIB or self._is_own(path, module, view):
                 own.add(module)
             elif imp.is_optional:
-                soft.add(top)
-                self._answer(view, module)
+                optional.add(top)
+                self._declaration(view, module)
             else:
-                issues.extend(self._judge(path, imp, role, view))
+                issues.extend(self._issues(path, imp, role, view))
         return (
-            worst_per_package(issue for issue in issues if issue.label.partition(".")[0] not in soft)
+            worst_per_package(issue for issue in issues if issue.label.partition(".")[0] not in optional)
             if issues
             else []
         )
 
-    def with_doubts(self, issues: Iterable[DependencyIssue]) -> list[DependencyIssue]:
+    def mark_uncertain(self, issues: Iterable[DependencyIssue]) -> list[DependencyIssue]:
         """Mark uncertain issues. Call after all files: `delta` may come from `delta-spark` if nothing else does."""
         return [
-            replace(issue, standing=IssueKind.UNSURE, declared=name)
+            replace(issue, kind=IssueKind.UNSURE, declared=name)
             if (name := self._likely_source(issue))
             else issue
             for issue in issues
@@ -122,12 +122,7 @@ class PythonImportsCheck:
 
     def _likely_source(self, issue: DependencyIssue) -> str | None:
         """Return an unused declared package whose name begins with that of an unknown module."""
-        if (
-            issue.standing is not IssueKind.UNDECLARED
-            or issue.declared
-            or issue.is_known
-            or "." in issue.label
-        ):
+        if issue.kind is not IssueKind.UNDECLARED or issue.declared or issue.is_known or "." in issue.label:
             return None
         start = f"{normal(issue.label)}-"
         names = (name for name in issue.view.declared if name.startswith(start) and name not in self._used)
@@ -135,58 +130,66 @@ class PythonImportsCheck:
         return min(likely, key=lambda name: (len(name), name), default=None)
 
     def _is_own(self, path: str, module: str, view: View) -> bool:
-        if self._said(view).is_own(module) or module.partition(".")[0] in self._vendored:
+        if self._settings_of(view).is_own(module) or module.partition(".")[0] in self._vendored:
             return True
         return self._modules.is_own(path, module)
 
-    def _said(self, view: View) -> _ImportSettings:
-        known = self._sayings.get(id(view))
-        if known is None:
+    def _settings_of(self, view: View) -> _ImportSettings:
+        cached = self._settings.get(id(view))
+        if cached is None:
             settings = self._snapshot.project.config.audit
-            sources = (*view.sources, *view.beside)
-            peers = [source.manifest.peer for source in sources]
-            known = self._sayings[id(view)] = _ImportSettings(
-                {m: name for peer in peers for m, name in peer.modules} | settings.import_names,
-                frozenset([*settings.first_party, *(name for peer in peers for name in peer.first_party)]),
-                frozenset(name for peer in peers for name in peer.ignored),
-                frozenset(name for peer in peers for name in peer.ignored_dev),
+            sources = (*view.sources, *view.settings_sources)
+            deptry_settings = [source.manifest.deptry for source in sources]
+            cached = self._settings[id(view)] = _ImportSettings(
+                {m: name for settings in deptry_settings for m, name in settings.modules}
+                | settings.import_names,
+                frozenset(
+                    [
+                        *settings.first_party,
+                        *(name for settings in deptry_settings for name in settings.first_party),
+                    ]
+                ),
+                frozenset(name for settings in deptry_settings for name in settings.ignored),
+                frozenset(name for settings in deptry_settings for name in settings.ignored_dev),
                 frozenset(name for source in sources for name in source.manifest.names),
             )
-        return known
+        return cached
 
-    def _judge(self, path: str, imp: Import, role: Role, view: View) -> Iterator[DependencyIssue]:
+    def _issues(self, path: str, imp: Import, role: Role, view: View) -> Iterator[DependencyIssue]:
         for module in modules_of(imp):
-            answer = self._answer(view, module)
-            standing = self._standing(path, imp, role, view, answer)
-            if standing is None or (imp.is_from and self._modules.resolve(path, imp)):
+            declaration = self._declaration(view, module)
+            kind = self._issue_kind(path, imp, role, view, declaration)
+            if kind is None or (imp.is_from and self._modules.resolve(path, imp)):
                 continue
-            if not answer.package.is_known and self._is_prop(path, imp, role):
+            if not declaration.package.is_known and self._is_local(path, imp, role):
                 continue
             yield DependencyIssue(
                 path=path,
                 line=imp.line,
-                label=answer.package.label,
-                package=answer.package.distributions[0],
-                standing=standing,
+                label=declaration.package.label,
+                package=declaration.package.distributions[0],
+                kind=kind,
                 view=view,
                 is_python=True,
-                is_known=answer.package.is_known,
-                declared=answer.declared,
+                is_known=declaration.package.is_known,
+                declared=declaration.declared,
             )
 
-    def _is_prop(self, path: str, imp: Import, role: Role) -> bool:
+    def _is_local(self, path: str, imp: Import, role: Role) -> bool:
         """Return whether the module is a local script, or created by a test or tool."""
         top = imp.module.partition(".")[0]
-        beside = f"{path.rpartition('/')[0]}/{top}".lstrip("/")
-        if any(f"{beside}{end}" in self._modules.files for end in _ENDS):
+        local_path = f"{path.rpartition('/')[0]}/{top}".lstrip("/")
+        if any(f"{local_path}{end}" in self._modules.files for end in _FILE_ENDINGS):
             return True
         if role is not Role.RUNTIME and top in self._stems:
             return True
         if role is not Role.TEST:
             return False
-        return imp.is_dynamic or _MEANT.search(top) is not None or self._is_written(path, top)
+        return (
+            imp.is_dynamic or _EXPECTED_MISSING.search(top) is not None or self._is_created_by_test(path, top)
+        )
 
-    def _is_written(self, path: str, top: str) -> bool:
+    def _is_created_by_test(self, path: str, top: str) -> bool:
         """Return whether a test creates the module, as in `(folder / "site_app.py").write_text(…)`."""
         written = re.compile(
             rf"""["'/]{re.escape(top)}(?:\.py\b|["'/])|sys\.modules\[["']{re.escape(top)}["']\]"""
@@ -203,34 +206,36 @@ class PythonImportsCheck:
         parts = (path.rpartition(".")[0].split("/") for path in self._modules.files)
         return frozenset(part for names in parts for part in names)
 
-    def _answer(self, view: View, module: str) -> _Declaration:
+    def _declaration(self, view: View, module: str) -> _Declaration:
         key = (id(view), module)
-        known = self._answers.get(key)
-        if known is None:
-            package = package_of(module, self._said(view).packages)
+        cached = self._declarations.get(key)
+        if cached is None:
+            package = package_of(module, self._settings_of(view).packages)
             name = declared_name(view, package, module)
             group = view.declared[name][0].group if name is not None else None
             if name is not None:
                 self._used.add(name)
-            known = self._answers[key] = _Declaration(package, module, name, group)
-        return known
+            cached = self._declarations[key] = _Declaration(package, module, name, group)
+        return cached
 
-    def _standing(
-        self, path: str, imp: Import, role: Role, view: View, answer: _Declaration
+    def _issue_kind(
+        self, path: str, imp: Import, role: Role, view: View, declaration: _Declaration
     ) -> IssueKind | None:
         """Return the kind of issue, or None."""
-        group, label = answer.group, answer.package.label
+        group, label = declaration.group, declaration.package.label
         if group is Group.RUNTIME or group is Group.OPTIONAL or (group and role is not Role.RUNTIME):
             return None
         if group is Group.DEV:
-            is_fine = imp.is_type_only or _is_in(label, self._said(view).ignored_dev)
-            return None if is_fine else IssueKind.DEV_ONLY
-        if _is_in(label, self._said(view).ignored) or label in _RUNNERS.get(path.rpartition("/")[2], ()):
+            is_allowed = imp.is_type_only or _is_in(label, self._settings_of(view).ignored_dev)
+            return None if is_allowed else IssueKind.DEV_ONLY
+        if _is_in(label, self._settings_of(view).ignored) or label in _RUNNERS.get(
+            path.rpartition("/")[2], ()
+        ):
             return None
         if imp.is_type_only or path.endswith(".pyi"):
-            if label in _OF_CHECKERS:
+            if label in _CHECKER_MODULES:
                 return None
-            stubs = declared_name(view, answer.package, answer.module, type_only=True)
+            stubs = declared_name(view, declaration.package, declaration.module, type_only=True)
             return None if stubs else IssueKind.TYPES_ONLY
         if label in ("pytest", "_pytest") and role is not Role.RUNTIME and self._has_pytest(view):
             return None
@@ -241,13 +246,10 @@ class PythonImportsCheck:
         return self._test_framework == "pytest" or any(name.startswith("pytest-") for name in view.declared)
 
 
-def is_met(issue: DependencyIssue, view: View) -> bool:
+def is_declared_in(issue: DependencyIssue, view: View) -> bool:
     """Return whether another view declares the package."""
     package = Package(issue.label, (issue.package,), is_known=issue.is_known)
-    return (
-        declared_name(view, package, issue.label, type_only=issue.standing is IssueKind.TYPES_ONLY)
-        is not None
-    )
+    return declared_name(view, package, issue.label, type_only=issue.kind is IssueKind.TYPES_ONLY) is not None
 
 
 def _is_in(label: str, names: frozenset[str]) -> bool:

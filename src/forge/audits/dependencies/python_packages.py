@@ -22,7 +22,7 @@ class Names:
     modules: Mapping[str, tuple[str, ...]]
     namespaces: frozenset[str]
     same: frozenset[str]
-    brought: Mapping[str, tuple[str, ...]]
+    transitive: Mapping[str, tuple[str, ...]]
 
     def is_known(self, top: str) -> bool:
         return top in self.modules or top in self.same
@@ -36,7 +36,7 @@ def known_names() -> Names:
         modules={name: tuple(value.split()) for name, value in content["modules"].items()},
         namespaces=frozenset(content["namespaces"]["names"].split()),
         same=frozenset(content["same"]["names"].split()),
-        brought={name: tuple(value.split()) for name, value in content["brought"].items()},
+        transitive={name: tuple(value.split()) for name, value in content["brought"].items()},
     )
 
 
@@ -84,8 +84,8 @@ def _in_namespace(module: str, prefixes: list[str], names: Names) -> Package:
     depth = inner.count(".") + 2
     label = ".".join(module.split(".")[:depth])
     guess = normal(_VERSIONED.sub("", label).replace(".", "-").strip("-_"))
-    whole = names.modules.get(prefixes[-1], ())
-    return Package(label, (guess, *whole), is_known=False)
+    namespace_packages = names.modules.get(prefixes[-1], ())
+    return Package(label, (guess, *namespace_packages), is_known=False)
 
 
 def _special(top: str) -> tuple[str, ...]:
@@ -105,10 +105,10 @@ def declared_name(view: View, package: Package, module: str, *, type_only: bool 
     for name in package.distributions:
         if name in declared:
             return name
-    squeezed = view.squeezed
+    compact_names = view.compact_names
     for guess in _guesses(package, module):
-        if guess in squeezed:
-            return squeezed[guess]
+        if guess in compact_names:
+            return compact_names[guess]
     if type_only:
         for name in package.distributions:
             for stub in (f"types-{name}", f"{name}-stubs", f"pandas-stubs-{name}"):
@@ -132,19 +132,19 @@ def _guesses(package: Package, module: str) -> Iterator[str]:
         bare = normal(top).replace("-", "")
         yield from (f"python{bare}", f"py{bare}", f"{bare}python", f"{bare}py", f"python3{bare}")
         parts = module.split(".")
-        yield from ("".join(map(_squeeze, parts[:depth])) for depth in range(len(parts), 1, -1))
+        yield from ("".join(map(_compact, parts[:depth])) for depth in range(len(parts), 1, -1))
 
 
 def _namespace_guesses(module: str, top: str) -> Iterator[str]:
     parts = module.split(".")
     for depth in range(len(parts), 1, -1):
-        joined = "".join(map(_squeeze, parts[:depth]))
+        joined = "".join(map(_compact, parts[:depth]))
         yield joined
         if module.startswith("airflow.providers."):
             yield f"apache{joined}"
 
 
-def _squeeze(part: str) -> str:
+def _compact(part: str) -> str:
     return normal(_VERSIONED.sub("", part)).replace("-", "")
 
 

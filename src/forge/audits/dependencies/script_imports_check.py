@@ -6,11 +6,11 @@ from functools import cached_property
 
 from forge.audits.dependencies.dependency_issues import DependencyIssue, IssueKind, worst_per_package
 from forge.audits.dependencies.manifests.discovery import Manifests, View
-from forge.audits.dependencies.node_packages import BROUGHT, FAMILIES, TYPES_ONLY, package_of, types_of
+from forge.audits.dependencies.node_packages import FAMILIES, PROVIDED_BY, TYPES_ONLY, package_of, types_of
 from forge.audits.facts.models import FileFacts, Import
 from forge.audits.files.file_roles import Role, role_of
 from forge.audits.files.lenient_readers import read_text
-from forge.audits.imports.modules import ScriptModules
+from forge.audits.imports.script_modules import ScriptModules
 from forge.audits.snapshot import Snapshot
 
 _BUNDLER = re.compile(
@@ -41,51 +41,53 @@ class ScriptImportsCheck:
             return []
         folder = path.rpartition("/")[0]
         view = self._manifests.view(folder, python=False)
-        issues = [issue for imp in facts.imports if (issue := self._judge(path, folder, imp, view))]
+        issues = [issue for imp in facts.imports if (issue := self._issue(path, folder, imp, view))]
         if issues and _UMD.search(read_text(self._snapshot, path) or ""):
             return []
         return worst_per_package(issues)
 
-    def _judge(self, path: str, folder: str, imp: Import, view: View) -> DependencyIssue | None:
+    def _issue(self, path: str, folder: str, imp: Import, view: View) -> DependencyIssue | None:
         package = package_of(imp.module)
         if package is None or imp.is_optional or package in view.declared:
             return None
         key = (folder, imp.module)
         if key not in self._own:
             self._own[key] = self._modules.is_own(path, imp.module)
-        if self._own[key] or self._is_granted(package, imp.module, view) or self._is_alias(package):
+        if self._own[key] or self._is_provided(package, imp.module, view) or self._is_alias(package):
             return None
-        standing = self._standing(path, imp, package, view)
-        if standing is None:
+        kind = self._issue_kind(path, imp, package, view)
+        if kind is None:
             return None
-        wanted = self._custom.get(package, package)
-        return DependencyIssue(path, imp.line, package, wanted, standing, view, is_python=False)
+        distribution = self._custom.get(package, package)
+        return DependencyIssue(path, imp.line, package, distribution, kind, view, is_python=False)
 
-    def _standing(self, path: str, imp: Import, package: str, view: View) -> IssueKind | None:
+    def _issue_kind(self, path: str, imp: Import, package: str, view: View) -> IssueKind | None:
         is_typed = path.endswith((".ts", ".tsx", ".mts", ".cts", *_DECLARATIONS))
         has_types = types_of(package) in view.declared
         if imp.is_type_only or path.endswith(_DECLARATIONS):
             return None if has_types else IssueKind.TYPES_ONLY
         return None if is_typed and has_types and package in TYPES_ONLY else IssueKind.UNDECLARED
 
-    def _is_granted(self, package: str, specifier: str, view: View) -> bool:
+    def _is_provided(self, package: str, specifier: str, view: View) -> bool:
         """Return whether another package or a setting provides the module."""
-        wanted = self._custom.get(package)
-        if wanted is not None and wanted in view.declared:
+        distribution = self._custom.get(package)
+        if distribution is not None and distribution in view.declared:
             return True
-        if BROUGHT.get(package) in view.declared or any(package in s.manifest.names for s in view.sources):
+        if PROVIDED_BY.get(package) in view.declared or any(
+            package in s.manifest.names for s in view.sources
+        ):
             return True
         families = (names for name, names in FAMILIES.items() if name in view.declared)
         return any(specifier.startswith(prefix) for names in families for prefix in names)
 
     def _is_alias(self, package: str) -> bool:
         """Return whether a bundler configuration has a key of that name. It is a program and cannot be evaluated."""
-        known = self._aliases.get(package)
-        if known is None:
-            known = self._aliases[package] = any(self._mentions(package))
-        return known
+        cached = self._aliases.get(package)
+        if cached is None:
+            cached = self._aliases[package] = any(self._bundler_matches(package))
+        return cached
 
-    def _mentions(self, package: str) -> Iterator[bool]:
+    def _bundler_matches(self, package: str) -> Iterator[bool]:
         names = {package, package.partition("/")[0]}
         pieces = "|".join(re.escape(name) for name in names)
         quoted = rf"""["'`]\^?(?:{pieces})[/()*.$]*["'`]\s*\]?\s*:"""

@@ -20,7 +20,6 @@ from forge.errors import ForgeError, Invalid
 
 log = logging.getLogger(__name__)
 
-OnResult = Callable[[CheckResult], None]
 _ORDER = (Severity.FAIL, Severity.ERROR, Severity.WARN)
 _VERDICTS = {Severity.FAIL: Verdict.FAIL, Severity.ERROR: Verdict.ERROR, Severity.WARN: Verdict.WARN}
 
@@ -32,7 +31,7 @@ def run_checks(
     at: datetime,
     only_path: str | None = None,
     place: str = "",
-    on_result: OnResult = lambda _: None,
+    on_result: Callable[[CheckResult], None] = lambda _: None,
 ) -> AuditReport:
     """Run the checks and report their results.
 

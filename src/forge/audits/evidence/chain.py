@@ -15,13 +15,13 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-NOTHING = "0" * 64
+NO_HASH = "0" * 64
 """The `previous` hash of the first entry."""
 MAX_BYTES = 256 << 20
 """The largest file of records, which must fit into memory."""
 MAX_LINE = 16 << 20
 MAX_NUMBER = 1 << 50
-_MAX_REMEMBERED = 8 << 20
+_MAX_CACHED = 8 << 20
 _DOMAIN = b"forge audit entry 1\n"
 _OPEN, _HASH, _SIGNATURE, _CLOSE = b'{"entry":', b',"hash":"', b'","signature":"', b'"}'
 _TAIL = len(_HASH) + 64 + len(_SIGNATURE) + 128 + len(_CLOSE)
@@ -63,7 +63,7 @@ class Break:
     """The first invalid entry, and why it is invalid."""
 
     number: int
-    what: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +119,10 @@ def canonical(value: object) -> bytes:
 
 def write_line(entry: Entry, signer: Signer) -> bytes:
     """Encode and sign an entry, with its line feed."""
-    written = canonical(entry)
-    hashed = hashlib.sha256(written).hexdigest().encode()
-    signature = signer.sign(_DOMAIN + hashed).encode()
-    return b"".join((_OPEN, written, _HASH, hashed, _SIGNATURE, signature, _CLOSE, b"\n"))
+    encoded = canonical(entry)
+    digest = hashlib.sha256(encoded).hexdigest().encode()
+    signature = signer.sign(_DOMAIN + digest).encode()
+    return b"".join((_OPEN, encoded, _HASH, digest, _SIGNATURE, signature, _CLOSE, b"\n"))
 
 
 def hash_line(line: bytes) -> str:
@@ -134,24 +134,24 @@ def read_chain(data: bytes) -> Chain:
     """Validate the chain up to its end or first break. Signatures are not verified here: the last one covers all."""
     if len(data) > MAX_BYTES:
         return Chain((), Break(1, f"the file has {len(data):,} bytes, which is too large"), 0)
-    return _remembered(data) if len(data) <= _MAX_REMEMBERED else _follow(data)
+    return _cached_chain(data) if len(data) <= _MAX_CACHED else _validate_chain(data)
 
 
 @lru_cache(maxsize=4)
-def _remembered(data: bytes) -> Chain:
+def _cached_chain(data: bytes) -> Chain:
     """Cache the chain, as several checks of an audit read the same file."""
-    return _follow(data)
+    return _validate_chain(data)
 
 
-def _follow(data: bytes) -> Chain:
+def _validate_chain(data: bytes) -> Chain:
     lines: list[Line] = []
     size = 0
     for number, raw in enumerate(split_lines(data), 1):
         found = read_line(raw)
-        what = found if isinstance(found, str) else _misfit(found, lines[-1] if lines else None)
-        if what is not None:
+        reason = found if isinstance(found, str) else _sequence_problem(found, lines[-1] if lines else None)
+        if reason is not None:
             following = next(split_lines(data, size + len(raw) + 1), None)
-            return Chain(lines, _blame(number, what, raw, following), size)
+            return Chain(lines, _locate_break(number, reason, raw, following), size)
         if isinstance(found, Line):
             lines.append(found)
             size += len(raw) + 1
@@ -166,7 +166,7 @@ def split_lines(data: bytes, start: int = 0) -> Iterator[bytes]:
 
 
 UNFINISHED = "the line is incomplete: its end is missing, or data was added after the last entry"
-_NO_FIT = "it was changed: the hash in the next entry does not match it"
+_HASH_MISMATCH = "it was changed: the hash in the next entry does not match it"
 
 
 def read_line(raw: bytes) -> Line | str:
@@ -178,39 +178,39 @@ def read_line(raw: bytes) -> Line | str:
     marks = (tail[:9], tail[73:88], tail[-2:])
     if not raw.startswith(_OPEN) or marks != (_HASH, _SIGNATURE, _CLOSE):
         return "it is not an entry in the format that Forge writes"
-    written = raw[len(_OPEN) : begin]
-    hashed = hashlib.sha256(written).hexdigest()
-    if tail[9:73] != hashed.encode():
+    encoded = raw[len(_OPEN) : begin]
+    digest = hashlib.sha256(encoded).hexdigest()
+    if tail[9:73] != digest.encode():
         return "its text was changed: it does not match its hash"
     try:
-        entry = _DECODER.decode(written)
-        is_canonical = canonical(entry) == written
+        entry = _DECODER.decode(encoded)
+        is_canonical = canonical(entry) == encoded
     except (msgspec.MsgspecError, ValueError, RecursionError, OverflowError) as error:
         return f"it cannot be read: {str(error)[:100]}"
     if not is_canonical:
         return "it is not in canonical form (duplicate key, whitespace or different key order)"
-    return Line(entry, hash_line(raw), hashed, tail[88:-2].decode("ascii", "replace"))
+    return Line(entry, hash_line(raw), digest, tail[88:-2].decode("ascii", "replace"))
 
 
-def _misfit(line: Line, before: Line | None) -> str | None:
+def _sequence_problem(line: Line, before: Line | None) -> str | None:
     number = before.entry.number + 1 if before else 1
     if line.entry.number != number:
         return f"entry {line.entry.number} is in its place: an entry was removed, added or moved"
     if before and line.entry.chain != before.entry.chain:
         return "it belongs to another chain"
-    if line.entry.previous != (before.hash if before else NOTHING):
-        return _NO_FIT if before else "it refers to a previous entry, but it is the first one"
+    if line.entry.previous != (before.hash if before else NO_HASH):
+        return _HASH_MISMATCH if before else "it refers to a previous entry, but it is the first one"
     return None
 
 
-def _blame(number: int, what: str, raw: bytes, following: bytes | None) -> Break:
+def _locate_break(number: int, reason: str, raw: bytes, following: bytes | None) -> Break:
     """Decide which of two mismatching neighbours was changed: the one that the following entry still matches is intact."""
-    if what != _NO_FIT:
-        return Break(number, what)
+    if reason != _HASH_MISMATCH:
+        return Break(number, reason)
     after = read_line(following) if following else None
     if isinstance(after, Line) and after.entry.previous != hash_line(raw):
         return Break(number, "it was changed: it matches neither the previous nor the next entry")
-    return Break(number - 1, what)
+    return Break(number - 1, reason)
 
 
 def next_entry(last: Line | None, chain: str, kind: str, body: object, *, at: str, signer: str) -> Entry:
@@ -221,6 +221,6 @@ def next_entry(last: Line | None, chain: str, kind: str, body: object, *, at: st
         chain=last.entry.chain if last else chain,
         kind=kind,
         number=last.entry.number + 1 if last else 1,
-        previous=last.hash if last else NOTHING,
+        previous=last.hash if last else NO_HASH,
         signer=signer,
     )

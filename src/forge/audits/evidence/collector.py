@@ -41,7 +41,7 @@ from forge.kernel.ids import new_id
 from forge.sandbox.sandboxes import Sandboxes
 
 _SETTINGS = frozenset({".cfg", ".ini", ".toml", ".pth"})
-_USUAL = frozenset(
+_USUAL_FOLDERS = frozenset(
     [
         ".venv",
         "venv",
@@ -71,26 +71,25 @@ _USUAL = frozenset(
         ".git",
     ]
 )
-"""Environments, caches and build output, which every project ignores and may use in tests."""
+"""Environments, caches and build output, which most projects ignore and may use in tests."""
 
 
 def ignored_code(names: Iterable[str]) -> list[str]:
     """Return ignored source files, tool settings and unusual folders."""
-    return sorted(name for name in names if _counts(PurePosixPath(name), is_folder=name.endswith("/")))
+    return sorted(name for name in names if _is_relevant(PurePosixPath(name), is_folder=name.endswith("/")))
 
 
-def _counts(path: PurePosixPath, *, is_folder: bool) -> bool:
-    if any(part in _USUAL or part.endswith(".egg-info") for part in path.parts):
+def _is_relevant(path: PurePosixPath, *, is_folder: bool) -> bool:
+    if any(part in _USUAL_FOLDERS or part.endswith(".egg-info") for part in path.parts):
         return False
     return is_folder or path.suffix.lower() in LANGUAGES or path.suffix.lower() in _SETTINGS
 
 
 TIMEOUT_S = 900.0
 CONTRACTS = ("A4", "W3")
-MAX_RUNS = 200
-"""The maximum of added blocks listed per file."""
+MAX_BLOCKS = 200
+"""The maximum number of added blocks listed per file."""
 MAX_NAMED = 10
-OpenSnapshot = Callable[[], AbstractContextManager[Snapshot]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ class CollectedEvidence:
 
 
 async def collect(
-    open_snapshot: OpenSnapshot,
+    open_snapshot: Callable[[], AbstractContextManager[Snapshot]],
     root: Path,
     keys: SigningKeys,
     sandboxes: Sandboxes,
@@ -129,10 +128,10 @@ async def collect(
     contracts = select_checks(load_checks(), CONTRACTS) if request.contracts is None else request.contracts
     async with SnapshotThread() as thread:
         before = await thread.enter(open_snapshot)
-        await thread.run(_check, before, root)
+        await thread.run(_check_preconditions, before, root)
         tasks = await thread.run(plan, before, root)
-        bench = TaskRunner(root, before.governance.evidence, sandboxes, tasks, request.timeout_s)
-        levels = await Verifier(before, bench, thread, contracts, on_level).verify()
+        task_runner = TaskRunner(root, before.governance.evidence, sandboxes, tasks, request.timeout_s)
+        levels = await Verifier(before, task_runner, thread, contracts, on_level).verify()
         after = await thread.enter(open_snapshot)
         runtime = await _runtime(sandboxes, tasks.notice)
         run = await thread.run(_run, before, after, levels, started_at, runtime)
@@ -161,11 +160,11 @@ def _write_log(folder: EvidenceFolder, writer: LogWriter, log: DiffLog, at: str)
     folder.replace(DIFF_TEXT, render_diff_log(log, at).encode())
 
 
-def _check(snapshot: Snapshot, root: Path) -> None:
+def _check_preconditions(snapshot: Snapshot, root: Path) -> None:
     """Raise Conflict before the tests run if the evidence could not be written afterwards."""
     for problem in verify_in_snapshot(snapshot, RUNS).problems:
-        is_in_the_way = problem.severity is Severity.FAIL and problem.rule not in REPAIRED
-        if is_in_the_way or problem.rule == "unknown-signer":
+        is_fatal = problem.severity is Severity.FAIL and problem.rule not in REPAIRED
+        if is_fatal or problem.rule == "unknown-signer":
             raise Conflict(f"Evidence cannot be added: {problem.message}.", hint=problem.fix)
     if snapshot.unmerged:
         raise Conflict("A merge is in progress.", hint="Finish the merge first.")
@@ -208,8 +207,8 @@ def _difference(before: Snapshot, after: Snapshot) -> str:
     return fit(f"files changed during the tests: {join_names(names, MAX_NAMED)}")
 
 
-def _diff_log(snapshot: Snapshot, run: TestRun, account: EvidenceRequest) -> DiffLog:
-    runs = _runs_of_lines(snapshot.added_lines)
+def _diff_log(snapshot: Snapshot, run: TestRun, request: EvidenceRequest) -> DiffLog:
+    blocks = _line_blocks(snapshot.added_lines)
     return DiffLog(
         phase=run.phase,
         branch=run.branch,
@@ -217,12 +216,14 @@ def _diff_log(snapshot: Snapshot, run: TestRun, account: EvidenceRequest) -> Dif
         base=run.base,
         tree=run.tree,
         is_complete=run.status is Status.PASS,
-        summary=fit(account.summary.strip()),
-        files=tuple(file_change(change, runs.get(change.path, ())) for change in changed_files(snapshot)),
-        verification=tuple(LevelResult(one.name, one.status, _level_summary(one)) for one in run.levels),
+        summary=fit(request.summary.strip()),
+        files=tuple(file_change(change, blocks.get(change.path, ())) for change in changed_files(snapshot)),
+        verification=tuple(
+            LevelResult(level.name, level.status, _level_summary(level)) for level in run.levels
+        ),
         run=hash_line(canonical(run)),
-        notes=fit(account.notes.strip()),
-        next_steps=fit(account.next_steps.strip()),
+        notes=fit(request.notes.strip()),
+        next_steps=fit(request.next_steps.strip()),
     )
 
 
@@ -230,18 +231,18 @@ def _level_summary(level: Level) -> str:
     return fit(level.reason or "; ".join(f"{step.name}: {step.summary}" for step in level.steps))
 
 
-def _runs_of_lines(lines: Iterable[AddedLine]) -> dict[str, tuple[tuple[int, int], ...]]:
+def _line_blocks(lines: Iterable[AddedLine]) -> dict[str, tuple[tuple[int, int], ...]]:
     """Return the first and last line of each added block by file."""
-    found: dict[str, tuple[tuple[int, int], ...]] = {}
+    by_path: dict[str, tuple[tuple[int, int], ...]] = {}
     for path, added in groupby(lines, key=lambda line: line.path):
-        runs: list[tuple[int, int]] = []
+        blocks: list[tuple[int, int]] = []
         for line in added:
-            if runs and runs[-1][1] == line.line - 1:
-                runs[-1] = (runs[-1][0], line.line)
+            if blocks and blocks[-1][1] == line.line - 1:
+                blocks[-1] = (blocks[-1][0], line.line)
             else:
-                runs.append((line.line, line.line))
-        found[path] = tuple(runs[:MAX_RUNS])
-    return found
+                blocks.append((line.line, line.line))
+        by_path[path] = tuple(blocks[:MAX_BLOCKS])
+    return by_path
 
 
 async def _runtime(sandboxes: Sandboxes, notice: str) -> str:

@@ -17,8 +17,8 @@ from forge.workspace.filesystem.errors import PathRefused, explain
 from forge.workspace.filesystem.files import write_atomically
 from forge.workspace.filesystem.paths import ProtectedNames, parse
 
-PATIENCE_S = 20.0
-_PAUSE_S = 0.02
+LOCK_TIMEOUT_S = 20.0
+_RETRY_DELAY_S = 0.02
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -32,7 +32,7 @@ class EvidenceFolder:
 
     def read(self, name: str, *, last: int | None = None) -> bytes | None:
         """Read a file or its last bytes; None if it does not exist."""
-        with self._explained(name):
+        with self._translate_errors(name):
             try:
                 descriptor = os.open(name, _READ, dir_fd=self._descriptor)
             except FileNotFoundError:
@@ -44,7 +44,7 @@ class EvidenceFolder:
                 return file.read(MAX_BYTES + 1)
 
     def size(self, name: str) -> int | None:
-        with self._explained(name):
+        with self._translate_errors(name):
             try:
                 status = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
             except FileNotFoundError:
@@ -53,7 +53,7 @@ class EvidenceFolder:
 
     def replace(self, name: str, data: bytes) -> None:
         """Replace a file atomically."""
-        with self._explained(name):
+        with self._translate_errors(name):
             mode: int | None = None
             with suppress(FileNotFoundError):
                 status = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
@@ -64,7 +64,7 @@ class EvidenceFolder:
 
     def append(self, name: str, data: bytes, *, at: int) -> None:
         """Append data after the first `at` bytes; later bytes, left by a killed process, are removed."""
-        with self._explained(name):
+        with self._translate_errors(name):
             descriptor = os.open(name, _APPEND, 0o666, dir_fd=self._descriptor)
             try:
                 size = _regular_size(descriptor, name)
@@ -81,11 +81,11 @@ class EvidenceFolder:
                 os.fsync(self._descriptor)
 
     @contextmanager
-    def _explained(self, name: str) -> Generator[None]:
+    def _translate_errors(self, name: str) -> Generator[None]:
         try:
             yield
         except OSError as error:
-            raise _explain(error, f"{self._path}/{name}") from error
+            raise _translate_error(error, f"{self._path}/{name}") from error
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def open_folder(root: Path, governance: Governance) -> Generator[EvidenceFolder]
         beneath.make_directories(parts)
         opened = beneath.open(parts, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise _explain(error, governance.evidence) from error
+        raise _translate_error(error, governance.evidence) from error
     try:
         _lock(opened, governance.evidence)
         yield EvidenceFolder(opened, governance.evidence)
@@ -106,17 +106,17 @@ def open_folder(root: Path, governance: Governance) -> Generator[EvidenceFolder]
 
 
 def _lock(descriptor: int, path: str) -> None:
-    give_up_at = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + LOCK_TIMEOUT_S
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() > give_up_at:
+            if time.monotonic() > deadline:
                 raise Unavailable(
-                    f"{path} has been locked by another process for {PATIENCE_S:.0f} s.",
+                    f"{path} has been locked by another process for {LOCK_TIMEOUT_S:.0f} s.",
                     hint="Try again later.",
                 ) from None
-            time.sleep(_PAUSE_S)
+            time.sleep(_RETRY_DELAY_S)
         else:
             return
 
@@ -134,17 +134,17 @@ def _write_all(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _explain(error: OSError, path: str) -> ForgeError:
+def _translate_error(error: OSError, path: str) -> ForgeError:
     match error.errno:
         case errno.ELOOP | errno.ENOTDIR:
             return PathRefused(
-                f"{path} is not a folder or is reached through a link; evidence is never written through links.",
-                hint="Replace it with a real folder.",
+                f"{path} is not a directory or is reached through a link; evidence is never written through links.",
+                hint="Replace it with a regular directory.",
             )
         case errno.EROFS | errno.EACCES | errno.EPERM:
             return Denied(
                 f"{path} is not writable: {error.strerror}.",
-                hint="Make the folder writable, or audit with --no-ledger.",
+                hint="Make the directory writable, or audit with --no-ledger.",
             )
         case _:
             return explain(error, path)

@@ -44,10 +44,10 @@ class EvidenceLog:
     header: str
     """The beginning of the rendered text."""
     render: Callable[[Entry], str]
-    made_by: str
-    """How to create the first record, as a sentence for messages."""
+    creation_hint: str
+    """A sentence that says how the first record is created."""
 
-    def whole_text(self, lines: Sequence[Line]) -> str:
+    def full_text(self, lines: Sequence[Line]) -> str:
         """Render the whole text. A legacy text is kept at the beginning."""
         first = body_of(lines[0].entry) if lines else None
         begin = first.text.rstrip("\n") + "\n" if isinstance(first, Legacy) else self.header
@@ -118,31 +118,35 @@ def verify_log(
     """Verify a log. `committed` has the records file by commit; `where` is the key of `seen_at`."""
     data = evidence.get(log.records)
     if not data:
-        return LogState(False, (), 0, tuple(_absent(log, evidence, trust.heads.get(where), committed)))
+        return LogState(
+            False, (), 0, tuple(_missing_log_problems(log, evidence, trust.heads.get(where), committed))
+        )
     chain = read_chain(data)
-    problems = [*_broken(log, chain)]
-    is_whole = chain.broken is None or chain.broken.what == UNFINISHED
-    if is_whole and chain.last:
-        problems += _signature(log, chain.last, trust)
-        head = _head(log, evidence, chain, trust)
+    problems = [*_broken_entry_problems(log, chain)]
+    is_intact = chain.broken is None or chain.broken.reason == UNFINISHED
+    if is_intact and chain.last:
+        problems += _signature_problems(log, chain.last, trust)
+        head = _check_head(log, evidence, chain, trust)
         problems += head.problems
-        problems += _text(log, evidence.get(log.text), chain, head.count)
+        problems += _text_problems(log, evidence.get(log.text), chain, head.count)
     if chain.last:
-        problems += _remembered(log, chain, trust.heads.get(where), is_whole=is_whole)
-    problems += _committed(log, data, committed)
+        problems += _remembered_head_problems(log, chain, trust.heads.get(where), is_intact=is_intact)
+    problems += _committed_problems(log, data, committed)
     return LogState(True, chain.lines, chain.size, tuple(problems))
 
 
-def _absent(
+def _missing_log_problems(
     log: EvidenceLog, evidence: Mapping[str, bytes], seen: Head | None, committed: Mapping[str, bytes]
 ) -> Iterator[Problem]:
-    was_there = seen is not None or any(committed.values()) or bool(log.head and log.head in evidence)
-    if was_there:
-        how = "is empty" if log.records in evidence else "is missing"
+    existed = seen is not None or any(committed.values()) or bool(log.head and log.head in evidence)
+    if existed:
+        state_text = "is empty" if log.records in evidence else "is missing"
         fix = COMMITTED_FIX if any(committed.values()) else ACCEPT_FIX
-        yield _fail(log, "removed", f"{log.records} {how}, but it had records before", fix, number=1)
+        yield _failure(
+            log, "removed", f"{log.records} {state_text}, but it had records before", fix, number=1
+        )
     elif log.records in evidence:
-        yield _fail(log, "empty", f"{log.records} is empty", f"Delete it. {log.made_by}", number=1)
+        yield _failure(log, "empty", f"{log.records} is empty", f"Delete it. {log.creation_hint}", number=1)
     elif evidence.get(log.text):
         yield Problem(
             "legacy",
@@ -156,22 +160,22 @@ def _absent(
             "missing",
             Severity.WARN,
             f"there is no {log.records} yet",
-            log.made_by,
+            log.creation_hint,
             file=log.records,
         )
 
 
-def _broken(log: EvidenceLog, chain: Chain) -> Iterator[Problem]:
+def _broken_entry_problems(log: EvidenceLog, chain: Chain) -> Iterator[Problem]:
     if chain.broken:
-        rule = "unfinished-line" if chain.broken.what == UNFINISHED else "broken-entry"
-        message = f"entry {chain.broken.number}: {chain.broken.what}"
-        yield _fail(log, rule, message, RESTORE_FIX, number=chain.broken.number)
+        rule = "unfinished-line" if chain.broken.reason == UNFINISHED else "broken-entry"
+        message = f"entry {chain.broken.number}: {chain.broken.reason}"
+        yield _failure(log, rule, message, RESTORE_FIX, number=chain.broken.number)
 
 
-def _signature(log: EvidenceLog, last: Line, trust: Trust) -> Iterator[Problem]:
+def _signature_problems(log: EvidenceLog, last: Line, trust: Trust) -> Iterator[Problem]:
     number = last.entry.number
     if not last.is_signed:
-        yield _fail(
+        yield _failure(
             log,
             "bad-signature",
             f"entry {number}: the signature is invalid",
@@ -179,10 +183,10 @@ def _signature(log: EvidenceLog, last: Line, trust: Trust) -> Iterator[Problem]:
             number=number,
         )
     elif last.entry.signer not in trust.keys:
-        yield _unknown(log, last.entry.signer, f"entry {number}")
+        yield _unknown_signer_problem(log, last.entry.signer, f"entry {number}")
 
 
-def _unknown(log: EvidenceLog, key: str, what: str) -> Problem:
+def _unknown_signer_problem(log: EvidenceLog, key: str, what: str) -> Problem:
     return Problem(
         "unknown-signer",
         Severity.WARN,
@@ -196,26 +200,28 @@ def _unknown(log: EvidenceLog, key: str, what: str) -> Problem:
 class _HeadState:
     problems: tuple[Problem, ...]
     count: int
-    """Entries it covers."""
+    """The number of entries that the head covers."""
 
 
-def _head(log: EvidenceLog, evidence: Mapping[str, bytes], chain: Chain, trust: Trust) -> _HeadState:
+def _check_head(log: EvidenceLog, evidence: Mapping[str, bytes], chain: Chain, trust: Trust) -> _HeadState:
     count = len(chain.lines)
     if log.head is None:
         return _HeadState((), count)
     data = evidence.get(log.head)
     if data is None:
         what = f"{log.head} is missing, so entry {count} may not be the last one"
-        return _HeadState((_fail(log, "no-head", what, RESTORE_FIX, number=count),), 0)
+        return _HeadState((_failure(log, "no-head", what, RESTORE_FIX, number=count),), 0)
     head = read_head(data)
     if head is None or not head.is_signed:
         what = f"{log.head} was not written by Forge: {'invalid signature' if head else 'unreadable'}"
-        return _HeadState((_fail(log, "bad-head", what, RESTORE_FIX),), count)
+        return _HeadState((_failure(log, "bad-head", what, RESTORE_FIX),), count)
     problems = [
-        *_compare(log, chain, Head(head.count, head.hash, head.chain), "the signed head", RESTORE_FIX)
+        *_compare_with_head(
+            log, chain, Head(head.count, head.hash, head.chain), "the signed head", RESTORE_FIX
+        )
     ]
     if head.signer not in trust.keys:
-        problems.append(_unknown(log, head.signer, log.head))
+        problems.append(_unknown_signer_problem(log, head.signer, log.head))
     if not problems and head.count < count:
         message = f"entry {count} was written, but its writer was interrupted"
         fix = "The next audit completes it."
@@ -234,48 +240,52 @@ def read_head(data: bytes) -> SignedHead | None:
         return None
 
 
-def _compare(log: EvidenceLog, chain: Chain, head: Head, who: str, fix: str) -> Iterator[Problem]:
+def _compare_with_head(
+    log: EvidenceLog, chain: Chain, head: Head, source: str, fix: str
+) -> Iterator[Problem]:
     count = len(chain.lines)
     if head.chain != chain.id:
-        yield _fail(log, "replaced", f"entry 1: this is not the chain recorded in {who}", fix, number=1)
+        yield _failure(log, "replaced", f"entry 1: this is not the chain recorded in {source}", fix, number=1)
     elif head.count > count:
-        message = f"entry {count + 1} is missing: {who} has {head.count} entries"
-        yield _fail(log, "cut-short", message, fix, number=count + 1)
+        message = f"entry {count + 1} is missing: {source} has {head.count} entries"
+        yield _failure(log, "cut-short", message, fix, number=count + 1)
     elif head.count < 1 or chain.lines[head.count - 1].hash != head.hash:
-        message = f"entry {head.count} does not match {who}: it or an earlier entry was rewritten"
-        yield _fail(log, "rewritten", message, fix, number=head.count)
+        message = f"entry {head.count} does not match {source}: it or an earlier entry was rewritten"
+        yield _failure(log, "rewritten", message, fix, number=head.count)
 
 
-def _remembered(log: EvidenceLog, chain: Chain, seen: Head | None, *, is_whole: bool) -> Iterator[Problem]:
+def _remembered_head_problems(
+    log: EvidenceLog, chain: Chain, seen: Head | None, *, is_intact: bool
+) -> Iterator[Problem]:
     """Compare with the head this machine remembers. Entries after a break cannot be compared."""
-    if seen is None or (not is_whole and seen.count > len(chain.lines)):
+    if seen is None or (not is_intact and seen.count > len(chain.lines)):
         return
-    yield from _compare(log, chain, seen, "this machine's memory", ACCEPT_FIX)
+    yield from _compare_with_head(log, chain, seen, "this machine's memory", ACCEPT_FIX)
 
 
-def _committed(log: EvidenceLog, data: bytes, committed: Mapping[str, bytes]) -> Iterator[Problem]:
+def _committed_problems(log: EvidenceLog, data: bytes, committed: Mapping[str, bytes]) -> Iterator[Problem]:
     """Check that committed records are the beginning of the current ones."""
     for commit, before in committed.items():
-        whole = before[: before.rfind(b"\n") + 1]
-        if data.startswith(whole):
+        expected = before[: before.rfind(b"\n") + 1]
+        if data.startswith(expected):
             continue
-        pairs = enumerate(zip_longest(split_lines(data), split_lines(whole)), 1)
+        pairs = enumerate(zip_longest(split_lines(data), split_lines(expected)), 1)
         number, now = next((number, now) for number, (now, then) in pairs if now != then)
         what = "is missing" if now is None else "was changed"
         message = f"entry {number} {what}: compare the records of commit {commit[:12]}"
-        yield _fail(log, "not-as-committed", message, COMMITTED_FIX, number=number)
+        yield _failure(log, "not-as-committed", message, COMMITTED_FIX, number=number)
         return
 
 
-def _text(log: EvidenceLog, data: bytes | None, chain: Chain, covered: int) -> Iterator[Problem]:
+def _text_problems(log: EvidenceLog, data: bytes | None, chain: Chain, covered: int) -> Iterator[Problem]:
     """Compare the text with the records. After an interrupted write the text may lag behind like the head."""
-    whole = normal_text(log.whole_text(chain.lines).encode())
+    expected = normal_text(log.full_text(chain.lines).encode())
     now = normal_text(data or b"")
-    if now == whole:
+    if now == expected:
         return
     if covered < len(chain.lines):
-        least = len(normal_text(log.whole_text(chain.lines[:covered]).encode())) if covered else 0
-        if whole.startswith(now) and len(now) >= least:
+        minimum = len(normal_text(log.full_text(chain.lines[:covered]).encode())) if covered else 0
+        if expected.startswith(now) and len(now) >= minimum:
             return
     fix = f"Delete {log.text}; the next record renders it again."
     message = (
@@ -289,7 +299,7 @@ def normal_text(data: bytes) -> bytes:
     return data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
 
 
-def _fail(log: EvidenceLog, rule: str, message: str, fix: str, *, number: int | None = None) -> Problem:
+def _failure(log: EvidenceLog, rule: str, message: str, fix: str, *, number: int | None = None) -> Problem:
     return Problem(rule, Severity.FAIL, message, fix, number, log.records)
 
 

@@ -42,53 +42,55 @@ def compose(
     log: EvidenceLog, records: Sequence[tuple[Kind, Record]], signer: Signer = SIGNER
 ) -> dict[str, bytes]:
     """Build the files of a log with these records, by name."""
-    raws: list[bytes] = []
+    encoded_lines: list[bytes] = []
     lines: list[Line] = []
     for kind, record in records:
         last = lines[-1] if lines else None
-        raw = write_line(next_entry(last, "example", kind, record, at=AT, signer=signer.key), signer)
-        line = read_line(raw.removesuffix(b"\n"))
+        encoded = write_line(next_entry(last, "example", kind, record, at=AT, signer=signer.key), signer)
+        line = read_line(encoded.removesuffix(b"\n"))
         if isinstance(line, Line):
-            raws.append(raw)
+            encoded_lines.append(encoded)
             lines.append(line)
-    files = {log.records: b"".join(raws), log.text: log.whole_text(lines).encode()}
+    files = {log.records: b"".join(encoded_lines), log.text: log.full_text(lines).encode()}
     if log.head and lines:
         files[log.head] = write_head(lines[-1], signer)
     return files
 
 
-def moment(second: int) -> str:
+def timestamp(second: int) -> str:
     return f"2026-01-01T12:00:{second:02d}.000000Z"
 
 
-def level(name: LevelName, status: Status = Status.PASS, **given: Any) -> Level:
+def level(name: LevelName, status: Status = Status.PASS, **overrides: Any) -> Level:
     begin = 10 * list(LevelName).index(name)
-    counts = given.pop("counts", TestCounts(3, 0, 0) if name is LevelName.BEHAVIOR else None)
-    failing = given.pop("failing", ())
+    counts = overrides.pop("counts", TestCounts(3, 0, 0) if name is LevelName.BEHAVIOR else None)
+    failing = overrides.pop("failing", ())
     step = Step(
         name=name.value.lower(),
         status=status,
         command=("python3", "-m", "pytest") if name is LevelName.BEHAVIOR else (),
         exit_code=0 if status is Status.PASS else 1,
         end="exited",
-        started_at=moment(begin),
-        ended_at=moment(begin + 5),
-        summary=given.pop("summary", "as expected"),
+        started_at=timestamp(begin),
+        ended_at=timestamp(begin + 5),
+        summary=overrides.pop("summary", "as expected"),
         counts=counts,
         failing=failing,
     )
-    usual = Level(name, status, moment(begin), moment(begin + 5), () if status is Status.SKIP else (step,))
-    return _changed(usual, given)
+    default = Level(
+        name, status, timestamp(begin), timestamp(begin + 5), () if status is Status.SKIP else (step,)
+    )
+    return _override(default, overrides)
 
 
-def run_of(tree: str, *levels: Level, **given: Any) -> TestRun:
+def run_of(tree: str, *levels: Level, **overrides: Any) -> TestRun:
     all_levels = levels or tuple(level(name) for name in LevelName)
-    usual = TestRun(
+    default = TestRun(
         phase="Phase 1",
         status=Status.FAIL if any(one.status is Status.FAIL for one in all_levels) else Status.PASS,
         problem="",
-        started_at=moment(0),
-        ended_at=moment(50),
+        started_at=timestamp(0),
+        ended_at=timestamp(50),
         branch="main",
         head=None,
         base=None,
@@ -98,7 +100,7 @@ def run_of(tree: str, *levels: Level, **given: Any) -> TestRun:
         files=("app.py",),
         levels=all_levels,
     )
-    return _changed(usual, given)
+    return _override(default, overrides)
 
 
 def audited(
@@ -111,9 +113,9 @@ def authorized(commit: str) -> Authorized:
     return Authorized(commit, "somebody", 1)
 
 
-def diff_log(snapshot: Snapshot, run: TestRun | None = None, **given: Any) -> DiffLog:
+def diff_log(snapshot: Snapshot, run: TestRun | None = None, **overrides: Any) -> DiffLog:
     """Build a diff log for this run, or for a passing run of these files."""
-    usual = DiffLog(
+    default = DiffLog(
         phase="Phase 1",
         branch="main",
         head=None,
@@ -125,7 +127,7 @@ def diff_log(snapshot: Snapshot, run: TestRun | None = None, **given: Any) -> Di
         verification=(),
         run=hash_line(canonical(run or run_of(snapshot.tree_id))),
     )
-    return _changed(usual, given)
+    return _override(default, overrides)
 
 
 def runs_files(*runs: TestRun, signer: Signer = SIGNER) -> dict[str, bytes]:
@@ -142,25 +144,25 @@ def ledger_files(*records: tuple[Kind, Record], signer: Signer = SIGNER) -> dict
     return compose(LEDGER, records, signer)
 
 
-def with_evidence(files: Files, *evidence: dict[str, bytes], **given: Any) -> Snapshot:
+def with_evidence(files: Files, *evidence: dict[str, bytes], **overrides: Any) -> Snapshot:
     """Build a snapshot of files with evidence that trusts the example key."""
-    placed = {f"{FOLDER}/{name}": data for part in evidence for name, data in part.items()}
-    given.setdefault("trust", TRUST)
-    given.setdefault("commits", MemoryCommits())
-    return snapshot_of({**files, **placed}, **given)
+    evidence_files = {f"{FOLDER}/{name}": data for part in evidence for name, data in part.items()}
+    overrides.setdefault("trust", TRUST)
+    overrides.setdefault("commits", MemoryCommits())
+    return snapshot_of({**files, **evidence_files}, **overrides)
 
 
-def proven(files: Files = CODE, *runs: TestRun, **given: Any) -> Snapshot:
+def proven(files: Files = CODE, *runs: TestRun, **overrides: Any) -> Snapshot:
     """Build a snapshot with complete evidence, or with these runs instead of the passing one."""
     snapshot = snapshot_of(files)
     all_runs = runs or (run_of(snapshot.tree_id),)
     log = diff_log(snapshot, all_runs[-1])
-    return with_evidence(files, runs_files(*all_runs), diff_files(log), **given)
+    return with_evidence(files, runs_files(*all_runs), diff_files(log), **overrides)
 
 
 def id_of(files: Files) -> str:
     return tree_id({p: t.encode() if isinstance(t, str) else t for p, t in files.items()})
 
 
-def _changed(record: Any, given: dict[str, Any]) -> Any:
-    return replace(record, **given) if given else record
+def _override(record: Any, overrides: dict[str, Any]) -> Any:
+    return replace(record, **overrides) if overrides else record

@@ -16,10 +16,10 @@ MAX_NAMES = 50
 MAX_NAME = 300
 MAX_MESSAGE = 600
 _MAX_COLLECTED = 100_000
-_SAYS_NOTHING = ("", "collection failure")
+_EMPTY_MESSAGES = ("", "collection failure")
 """Messages of pytest for a test file that cannot be imported; the reason is in the text."""
-_RAISED = "E   "
-"""How pytest marks the lines of an exception."""
+_EXCEPTION_PREFIX = "E   "
+"""The prefix that pytest puts before the lines of an exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class _Junit:
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._more
-        parser.StartDoctypeDeclHandler = self._refuse
-        parser.EntityDeclHandler = self._refuse
+        parser.CharacterDataHandler = self._append_text
+        parser.StartDoctypeDeclHandler = self._reject
+        parser.EntityDeclHandler = self._reject
         parser.Parse(data, True)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -76,24 +76,26 @@ class _Junit:
             self._text, self._collected = [], 0
             self._case = ""
 
-    def _more(self, text: str) -> None:
+    def _append_text(self, text: str) -> None:
         if self._text is not None and self._collected < _MAX_COLLECTED:
             self._text.append(text)
             self._collected += len(text)
 
     def _end(self, name: str) -> None:
         if name in ("failure", "error") and self._text is not None:
-            if self._message in _SAYS_NOTHING:
-                self.tests[-1] = FailingTest(self.tests[-1].name, _raised("".join(self._text)))
+            if self._message in _EMPTY_MESSAGES:
+                self.tests[-1] = FailingTest(self.tests[-1].name, _exception_lines("".join(self._text)))
             self._text = None
 
-    def _refuse(self, *_: object) -> None:
+    def _reject(self, *_: object) -> None:
         raise ValueError("document types and entities are not allowed in a report")
 
 
-def _raised(text: str) -> str:
+def _exception_lines(text: str) -> str:
     lines = text.strip().splitlines()
-    raised = [line.removeprefix(_RAISED).rstrip() for line in lines if line.startswith(_RAISED)]
+    raised = [
+        line.removeprefix(_EXCEPTION_PREFIX).rstrip() for line in lines if line.startswith(_EXCEPTION_PREFIX)
+    ]
     return "\n".join(raised or lines)
 
 

@@ -36,7 +36,7 @@ LEDGER = EvidenceLog(
     head="audit_ledger.head.json",
     header=LEDGER_HEADER,
     render=render_ledger_entry,
-    made_by="The first audit creates it.",
+    creation_hint="The first audit creates it.",
 )
 AUTHORIZATION_KINDS = frozenset({Kind.AUTHORIZED, Kind.AUTO_AUTHORIZED, Kind.BYPASS})
 AUTHORIZATION_CHECK = "A6"

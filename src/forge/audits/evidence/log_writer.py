@@ -27,7 +27,7 @@ from forge.errors import Conflict
 from forge.kernel.ids import new_id
 
 MAX_LEGACY = 8 << 20
-_TAIL = 1 << 20
+_TAIL_BYTES = 1 << 20
 REPAIRED = frozenset({"unfinished-line", "empty", "edited-text"})
 """Problems that appending a record repairs; none of them hides a signed record."""
 
@@ -64,7 +64,7 @@ def add_record(
     folder: EvidenceFolder, log: EvidenceLog, writer: LogWriter, kind: Kind, make: MakeBody, *, at: str
 ) -> Entry:
     end = _find_end(folder, log, writer)
-    new = [] if end.last else _adopted(folder, log, writer, at)
+    new = [] if end.last else _legacy_record(folder, log, writer, at)
     last = _line_of(new[-1]) if new else end.last
     entry = next_entry(last, new_id(), kind, make(last), at=at, signer=writer.signer.key)
     new.append(write_line(entry, writer.signer))
@@ -79,15 +79,17 @@ def add_record(
 
 def recent_entries(folder: EvidenceFolder, log: EvidenceLog) -> list[Entry]:
     """Return the last readable entries, newest first."""
-    found = (read_line(raw) for raw in reversed((folder.read(log.records, last=_TAIL) or b"").split(b"\n")))
+    found = (
+        read_line(raw) for raw in reversed((folder.read(log.records, last=_TAIL_BYTES) or b"").split(b"\n"))
+    )
     return [line.entry for line in found if isinstance(line, Line)]
 
 
 def _find_end(folder: EvidenceFolder, log: EvidenceLog, writer: LogWriter) -> _End:
     trust = writer.keys.trust(writer.root)
-    quick = _as_remembered(folder, log, writer, trust)
-    if quick is not None:
-        return quick
+    remembered = _find_remembered_end(folder, log, writer, trust)
+    if remembered is not None:
+        return remembered
     names = (log.records, log.text, *((log.head,) if log.head else ()))
     evidence = {name: data for name in names if (data := folder.read(name)) is not None}
     state = verify_log(log, evidence, trust, {}, writer.where(log))
@@ -95,10 +97,12 @@ def _find_end(folder: EvidenceFolder, log: EvidenceLog, writer: LogWriter) -> _E
     return _End(state.lines[-1] if state.lines else None, state.size, state.lines)
 
 
-def _as_remembered(folder: EvidenceFolder, log: EvidenceLog, writer: LogWriter, trust: Trust) -> _End | None:
+def _find_remembered_end(
+    folder: EvidenceFolder, log: EvidenceLog, writer: LogWriter, trust: Trust
+) -> _End | None:
     """Fast path: return the end of the log if it is exactly what this machine wrote last."""
     seen = trust.heads.get(writer.where(log))
-    tail = folder.read(log.records, last=_TAIL)
+    tail = folder.read(log.records, last=_TAIL_BYTES)
     if seen is None or not tail or not tail.endswith(b"\n"):
         return None
     last = read_line(tail[tail.rfind(b"\n", 0, -1) + 1 : -1])
@@ -121,13 +125,13 @@ def _as_remembered(folder: EvidenceFolder, log: EvidenceLog, writer: LogWriter, 
 def _check(state: LogState, writer: LogWriter) -> None:
     """Raise Conflict if the log was tampered with, as a new signature would cover the changes."""
     for problem in state.problems:
-        if problem.severity is Severity.FAIL and not _is_repaired(problem, state, writer):
+        if problem.severity is Severity.FAIL and not _is_repairable(problem, state, writer):
             raise Conflict(f"Nothing was written: {problem.file}: {problem.message}.", hint=problem.fix)
         if problem.rule == "unknown-signer":
             raise Conflict(f"Nothing was written: {problem.message}.", hint=problem.fix)
 
 
-def _is_repaired(problem: Problem, state: LogState, writer: LogWriter) -> bool:
+def _is_repairable(problem: Problem, state: LogState, writer: LogWriter) -> bool:
     if problem.rule in REPAIRED:
         return True
     # The writer of the first record (or of the one after a legacy text) was interrupted before the head.
@@ -138,7 +142,7 @@ def _is_repaired(problem: Problem, state: LogState, writer: LogWriter) -> bool:
     )
 
 
-def _adopted(folder: EvidenceFolder, log: EvidenceLog, writer: LogWriter, at: str) -> list[bytes]:
+def _legacy_record(folder: EvidenceFolder, log: EvidenceLog, writer: LogWriter, at: str) -> list[bytes]:
     """Return a legacy text as the first record."""
     text = folder.read(log.text)
     if not text or not text.strip():
@@ -155,10 +159,10 @@ def _adopted(folder: EvidenceFolder, log: EvidenceLog, writer: LogWriter, at: st
 
 def _write_text(folder: EvidenceFolder, log: EvidenceLog, end: _End, new: Sequence[Line]) -> None:
     if end.lines is None:
-        more = "".join(log.render(line.entry) for line in new)
-        folder.append(log.text, more.encode(), at=folder.size(log.text) or 0)
+        added = "".join(log.render(line.entry) for line in new)
+        folder.append(log.text, added.encode(), at=folder.size(log.text) or 0)
     else:
-        folder.replace(log.text, log.whole_text([*end.lines, *new]).encode())
+        folder.replace(log.text, log.full_text([*end.lines, *new]).encode())
 
 
 def _line_of(raw: bytes) -> Line:

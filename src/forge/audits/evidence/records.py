@@ -11,7 +11,7 @@ from forge.audits.evidence.chain import Entry
 from forge.kernel.text import truncate
 
 MAX_LISTED = 2_000
-"""The maximum of names in one record; the rest is only counted."""
+"""The maximum number of names in one record; the rest is only counted."""
 MAX_TEXT = 2_000
 
 
@@ -44,7 +44,7 @@ class ResultLine(Record, frozen=True):
 class Audited(Record, frozen=True):
     phase: str
     iteration: int
-    """Counted over all phases."""
+    """The number of the audit, counted over all phases."""
     outcome: AuditOutcome
     checks: tuple[ResultLine, ...]
     warnings: tuple[ResultLine, ...]

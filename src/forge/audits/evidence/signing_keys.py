@@ -26,7 +26,7 @@ _HEX = frozenset("0123456789abcdef")
 _KEY_DIGITS = 64
 
 
-class _Seen(BaseModel):
+class _RememberedHead(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     count: int
@@ -38,11 +38,11 @@ class _Memory(BaseModel):
     """The remembered heads of one project."""
 
     root: str
-    heads: dict[str, _Seen] = {}
+    heads: dict[str, _RememberedHead] = {}
 
 
 class SigningKeys:
-    """The audit keys in the data directory."""
+    """Keys and remembered heads in a folder of the data directory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -51,7 +51,7 @@ class SigningKeys:
         """Return this machine's signer, creating its key if needed."""
         self.check_outside(root)
         path = self._folder / KEY_FILE
-        with _explained(path):
+        with _translate_errors(path):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not path.exists():
                 _make_key(path)
@@ -70,13 +70,13 @@ class SigningKeys:
     def own(self) -> str | None:
         """Return this machine's public key, or None if it does not exist yet."""
         path = self._folder / KEY_FILE
-        with _explained(path):
+        with _translate_errors(path):
             return _read_key(path).key if path.exists() else None
 
     def trust(self, root: Path | None = None) -> Trust:
         """Return the trusted keys, including this machine's, and the remembered heads of the project."""
         own = self.own()
-        with _explained(self._folder):
+        with _translate_errors(self._folder):
             heads = {} if root is None else self._read_memory(root).heads
         seen = {where: Head(head.count, head.hash, head.chain) for where, head in heads.items()}
         return Trust(frozenset(key for key in (own, *self.trusted()) if key), seen)
@@ -84,7 +84,7 @@ class SigningKeys:
     def trusted(self) -> dict[str, str]:
         """Return the trusted keys of others with their names."""
         folder = self._folder / TRUSTED
-        with _explained(folder):
+        with _translate_errors(folder):
             paths = sorted(folder.iterdir()) if folder.is_dir() else ()
             return {
                 path.name: path.read_text(errors="replace").strip() for path in paths if _is_key(path.name)
@@ -92,17 +92,17 @@ class SigningKeys:
 
     def add_trusted(self, key: str, name: str = "") -> str:
         """Trust a key. Returns it in normalized form."""
-        normal = _checked(key)
+        normalized = _normalize_key(key)
         folder = self._folder / TRUSTED
-        with _explained(folder):
+        with _translate_errors(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(folder, normal, f"{name}\n".encode("utf-8", "backslashreplace"))
-        return normal
+            _write(folder, normalized, f"{name}\n".encode("utf-8", "backslashreplace"))
+        return normalized
 
     def remove_trusted(self, key: str) -> bool:
         """Stop trusting a key. Returns False if it was not trusted."""
-        path = self._folder / TRUSTED / _checked(key)
-        with _explained(path):
+        path = self._folder / TRUSTED / _normalize_key(key)
+        with _translate_errors(path):
             try:
                 path.unlink()
             except FileNotFoundError:
@@ -112,13 +112,13 @@ class SigningKeys:
     def remember(self, root: Path, where: str, head: Head | None) -> None:
         """Remember the head of a chain (see `seen_at`); None forgets it."""
         folder = self._folder / HEADS
-        with _explained(folder):
+        with _translate_errors(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _locked(folder):
                 memory = self._read_memory(root)
                 memory.heads.pop(where, None)
                 if head is not None:
-                    memory.heads[where] = _Seen(count=head.count, hash=head.hash, chain=head.chain)
+                    memory.heads[where] = _RememberedHead(count=head.count, hash=head.hash, chain=head.chain)
                 _write(folder, _memory_name(root), memory.model_dump_json(indent=1).encode())
 
     def _read_memory(self, root: Path) -> _Memory:
@@ -126,42 +126,42 @@ class SigningKeys:
         try:
             return _Memory.model_validate_json(path.read_bytes())
         except FileNotFoundError:
-            return _Memory(root=_named(root))
+            return _Memory(root=_path_text(root))
         except ValidationError as error:
             raise ConfigError(
                 [f"{path}: the file is corrupt."],
-                hint="Check the evidence with forge audit verify, then delete the file.",
+                hint="Check the evidence with `forge audit verify`, then delete the file.",
             ) from error
 
 
 def _memory_name(root: Path) -> str:
-    return f"{hash_text(_named(root))[:32]}.json"
+    return f"{hash_text(_path_text(root))[:32]}.json"
 
 
-def _named(root: Path) -> str:
+def _path_text(root: Path) -> str:
     return os.fsencode(root.resolve()).decode("utf-8", "backslashreplace")
 
 
 def _make_key(path: Path) -> None:
     """Create the key file atomically; a concurrent creator keeps the first key."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(f"{secrets.token_hex(32)}\n")
             file.flush()
             os.fsync(file.fileno())
         with suppress(FileExistsError):
-            path.hardlink_to(draft)
+            path.hardlink_to(temporary)
     finally:
-        draft.unlink()
+        temporary.unlink()
 
 
 def _read_key(path: Path) -> Signer:
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise ConfigError(
             [f"{path} is the signing key, but other users can read or write it."],
-            hint=f"chmod 600 {path}",
+            hint=f"Run: chmod 600 {path}",
         )
     text = path.read_text(errors="replace").strip()
     if not _is_key(text):
@@ -169,11 +169,11 @@ def _read_key(path: Path) -> Signer:
     return Signer.from_seed(bytes.fromhex(text))
 
 
-def _checked(key: str) -> str:
-    normal = key.strip().lower()
-    if not _is_key(normal):
+def _normalize_key(key: str) -> str:
+    normalized = key.strip().lower()
+    if not _is_key(normalized):
         raise Invalid("Invalid public key: expected 64 hexadecimal digits.", field="key")
-    return normal
+    return normalized
 
 
 def _is_key(text: str) -> bool:
@@ -199,7 +199,7 @@ def _locked(folder: Path) -> Generator[None]:
 
 
 @contextmanager
-def _explained(path: Path) -> Generator[None]:
+def _translate_errors(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:

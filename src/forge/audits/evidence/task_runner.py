@@ -18,7 +18,7 @@ from forge.sandbox.models import PROTECTED, Command, End, Outcome
 from forge.sandbox.sandboxes import Sandboxes
 from forge.sandbox.toolchain import toolchain
 
-MAX_SAID = 400
+MAX_OUTPUT = 400
 _NO_TEST = 5
 """The exit code of pytest and unittest if no test was collected."""
 _STOPPED = {
@@ -29,15 +29,13 @@ _STOPPED = {
     End.PROCESSES: "started too many processes and was stopped",
     End.FILE_SIZE: "wrote too large a file and was stopped",
     End.DISK: "filled the disk and was stopped",
-    End.INODES: "made too many files and was stopped",
+    End.INODES: "created too many files and was stopped",
 }
 _REPORTING = (Runner.PYTEST, Runner.VITEST, Runner.JEST, Runner.NODE)
 
 
 @dataclass(frozen=True)
 class TaskRunner:
-    """Runs tasks in the sandbox."""
-
     root: Path
     evidence: str
     """The evidence folder, which commands cannot write to."""
@@ -50,13 +48,13 @@ class TaskRunner:
         if task.problem:
             return _not_run(task, started_at)
         async with report_folder(self.root) as report:
-            reporting = _reporting(task, report)
-            if reporting is None:
+            report_command = _report_command(task, report)
+            if report_command is None:
                 return _step(task, await self._execute(task, task.argv), started_at, None, ())
-            argv, form = reporting
+            argv, runner = report_command
             outcome = await self._execute(task, argv, (report.folder,))
-            counts = await asyncio.to_thread(report.counts, form)
-            failing = await asyncio.to_thread(failing_tests, report, form)
+            counts = await asyncio.to_thread(report.counts, runner)
+            failing = await asyncio.to_thread(failing_tests, report, runner)
         return _step(task, outcome, started_at, counts, failing)
 
     async def _execute(self, task: Task, argv: tuple[str, ...], writable: tuple[Path, ...] = ()) -> Outcome:
@@ -89,7 +87,7 @@ class TaskRunner:
         return env
 
 
-def _reporting(task: Task, report: Report) -> tuple[tuple[str, ...], Runner] | None:
+def _report_command(task: Task, report: Report) -> tuple[tuple[str, ...], Runner] | None:
     """Return the command that also writes a report, and the report format; None if there is no report."""
     if task.is_unittest:
         program = inspect.getsource(unittest_report)
@@ -115,8 +113,8 @@ def _not_run(task: Task, started_at: str) -> Step:
 def _step(
     task: Task, outcome: Outcome, started_at: str, counts: Counts | None, failing: tuple[FailingTest, ...]
 ) -> Step:
-    is_unreported = counts is None and _has_to_report(task)
-    has_failed = not has_succeeded(outcome) or is_unreported or (counts is not None and counts.failed > 0)
+    lacks_report = counts is None and _must_report(task)
+    has_failed = not has_succeeded(outcome) or lacks_report or (counts is not None and counts.failed > 0)
     return Step(
         name=task.name,
         status=Status.FAIL if has_failed else Status.PASS,
@@ -138,24 +136,24 @@ def _summary(task: Task, outcome: Outcome, counts: Counts | None) -> str:
         return f"{task.argv[0]} {_STOPPED[outcome.end]}"
     if counts and (counts.passed or counts.failed):
         return str(counts)
-    if counts or (_has_to_report(task) and outcome.exit_code == _NO_TEST):
+    if counts or (_must_report(task) and outcome.exit_code == _NO_TEST):
         return f"no test ran, {counts.skipped} skipped" if counts and counts.skipped else "no test ran"
-    if _has_to_report(task) and outcome.exit_code == 0:
+    if _must_report(task) and outcome.exit_code == 0:
         return "it ended before writing its report, so no test counts"
-    said = last_lines(outcome.stderr.text.strip() or outcome.stdout.text.strip())
-    return fit(f"exit code {outcome.exit_code}{f': {said}' if outcome.exit_code and said else ''}")
+    output = last_lines(outcome.stderr.text.strip() or outcome.stdout.text.strip())
+    return fit(f"exit code {outcome.exit_code}{f': {output}' if outcome.exit_code and output else ''}")
 
 
-def _has_to_report(task: Task) -> bool:
+def _must_report(task: Task) -> bool:
     """Return whether a missing report is an error. These runners always write one, unless a test ends the process."""
     return task.is_unittest or task.runner is Runner.PYTEST
 
 
-def last_lines(text: str, most: int = MAX_SAID) -> str:
+def last_lines(text: str, limit: int = MAX_OUTPUT) -> str:
     """Return the end of a text, starting at a line if possible."""
-    if len(text) <= most:
+    if len(text) <= limit:
         return text
-    end = text[-most:]
-    is_whole = text[-most - 1] == "\n"
-    whole = end if is_whole else end.partition("\n")[2]
-    return f"…\n{whole}" if whole else f"…{end}"
+    end = text[-limit:]
+    starts_at_line = text[-limit - 1] == "\n"
+    lines = end if starts_at_line else end.partition("\n")[2]
+    return f"…\n{lines}" if lines else f"…{end}"

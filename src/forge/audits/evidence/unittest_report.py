@@ -1,7 +1,7 @@
 """Run unittest and write a report in jest's JSON format.
 
-Executed in the sandbox by the project's own Python (`python3 -c`): the standard library alone, and nothing that older
-versions do not have. unittest itself reports only to people, and before Python 3.12 an empty suite is a success.
+Executed in the sandbox by the project's own Python (`python3 -c`), so it uses only the standard library and no recent features.
+unittest itself writes no machine-readable report, and before Python 3.12 an empty suite is a success.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Plan:
     behavior: tuple[Task, ...]
     environment: str
     """The folder of the Python environment, relative to the project."""
-    no_runtime: str = "forge.json names no entry_module"
+    no_runtime: str = "forge.json does not set entry_module"
     notice: str = ""
     """A notice about the environment for the user."""
 
@@ -74,8 +74,8 @@ def _notice(root: Path, environment: str, configured: str | None) -> str:
         if configured is None or _environment(configured) == str(PurePosixPath(configured)):
             return ""
         return f"venv_path {configured[:80]!r} is not inside the project; {environment} is used"
-    what = f"venv_path {configured[:80]!r}" if configured else environment
-    return f"{what} does not exist: the system's {PYTHON} and its packages are used"
+    subject = f"venv_path {configured[:80]!r}" if configured else environment
+    return f"{subject} does not exist: the system's {PYTHON} and its packages are used"
 
 
 def _languages(snapshot: Snapshot) -> Iterator[Language]:
@@ -100,9 +100,9 @@ def _environment(configured: str | None) -> str:
 
 def _types(snapshot: Snapshot, root: Path) -> Iterator[Task]:
     for folder in dict.fromkeys(("", *_frontend_folders(snapshot))):
-        has_settings = _in(folder, "tsconfig.json") in snapshot.tree.entries
+        has_settings = _join(folder, "tsconfig.json") in snapshot.tree.entries
         if has_settings and (root / folder / "node_modules" / ".bin" / "tsc").exists():
-            yield Task(_named("tsc", folder), ("tsc", "--noEmit"), folder)
+            yield Task(_label("tsc", folder), ("tsc", "--noEmit"), folder)
 
 
 def _runtime(snapshot: Snapshot, languages: set[Language]) -> Iterator[Task]:
@@ -139,22 +139,22 @@ def _behavior(snapshot: Snapshot, languages: set[Language], root: Path) -> Itera
 
 def _python_tests(snapshot: Snapshot) -> Task:
     backend = snapshot.project.config.backend
-    place = str(PurePosixPath((backend.test_dir or "").strip("/"))).removeprefix(".")
-    is_there = bool(place) and any(path.startswith(f"{place}/") for path in snapshot.tree.entries)
-    problem = f"test_dir {place[:80]!r} is not in the project" if place and not is_there else ""
+    test_dir = str(PurePosixPath((backend.test_dir or "").strip("/"))).removeprefix(".")
+    exists = bool(test_dir) and any(path.startswith(f"{test_dir}/") for path in snapshot.tree.entries)
+    problem = f"test_dir {test_dir[:80]!r} is not in the project" if test_dir and not exists else ""
     if (backend.test_framework or "").lower() == "unittest":
-        begin = (PYTHON, "-m", "unittest", "discover", *(("-s", f"./{place}") if is_there else ()))
-        return Task("unittest", begin, runner=Runner.OTHER, problem=problem, is_unittest=True)
-    begin = (PYTHON, "-m", "pytest")
-    argv = (*begin, "-q", "-p", "no:cacheprovider", *((f"./{place}",) if is_there else ()))
-    allowed = Allowed(argv, Network.NONE, Runner.PYTEST, len(begin), in_environment=False)
+        prefix = (PYTHON, "-m", "unittest", "discover", *(("-s", f"./{test_dir}") if exists else ()))
+        return Task("unittest", prefix, runner=Runner.OTHER, problem=problem, is_unittest=True)
+    prefix = (PYTHON, "-m", "pytest")
+    argv = (*prefix, "-q", "-p", "no:cacheprovider", *((f"./{test_dir}",) if exists else ()))
+    allowed = Allowed(argv, Network.NONE, Runner.PYTEST, len(prefix), in_environment=False)
     return Task("pytest", argv, allowed=allowed, runner=Runner.PYTEST, problem=problem)
 
 
 def _script_tests(snapshot: Snapshot, folder: str, root: Path) -> Task:
     """Return the command of the test script if it supports reports, else the script itself."""
     script = _test_script(snapshot, folder)
-    name = _named("npm test", folder)
+    name = _label("npm test", folder)
     if not script:
         return Task(
             name, ("npm", "test"), folder, runner=Runner.OTHER, problem="package.json has no test script"
@@ -195,14 +195,14 @@ def _folder(frontend: Frontend) -> str:
 
 
 def _test_script(snapshot: Snapshot, folder: str) -> str:
-    package = read_json(read_text(snapshot, _in(folder, "package.json")))
+    package = read_json(read_text(snapshot, _join(folder, "package.json")))
     script = next(iter(texts(within(package, "scripts", "test"))), "")
     return "" if _NO_SCRIPT in script else script
 
 
-def _in(folder: str, name: str) -> str:
+def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-def _named(name: str, folder: str) -> str:
+def _label(name: str, folder: str) -> str:
     return f"{name} ({folder})" if folder else name

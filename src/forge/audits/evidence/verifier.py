@@ -25,6 +25,8 @@ P = ParamSpec("P")
 
 
 class SnapshotThread:
+    """Runs all work on a snapshot in one thread, and closes the snapshot there."""
+
     async def __aenter__(self) -> "SnapshotThread":
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="evidence")
         self._stack = ExitStack()
@@ -36,9 +38,9 @@ class SnapshotThread:
         finally:
             self._executor.shutdown(wait=False)
 
-    async def run(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(
-            self._executor, partial(work, *given, **named)
+            self._executor, partial(function, *args, **kwargs)
         )
 
     async def enter(self, make: Callable[[], AbstractContextManager[T]]) -> T:
@@ -53,22 +55,22 @@ OnLevel = Callable[[Level], None]
 @dataclass(frozen=True)
 class Verifier:
     snapshot: Snapshot
-    bench: TaskRunner
+    task_runner: TaskRunner
     thread: SnapshotThread
     contracts: Sequence[Check]
     on_level: OnLevel = lambda _: None
 
     async def verify(self) -> tuple[Level, ...]:
         """Run all levels in order, even after a failure, so that one run reports everything."""
-        plan = self.bench.plan
+        plan = self.task_runner.plan
         levels: list[Level] = []
-        for make in (
-            lambda: self._level(LevelName.STATIC, plan.static, first=self._syntax),
-            lambda: self._level(LevelName.RUNTIME, plan.runtime, nothing=plan.no_runtime),
+        for run_level in (
+            lambda: self._level(LevelName.STATIC, plan.static, first_step=self._syntax),
+            lambda: self._level(LevelName.RUNTIME, plan.runtime, skip_reason=plan.no_runtime),
             lambda: self._level(LevelName.BEHAVIOR, plan.behavior),
             self._contract,
         ):
-            levels.append(await make())
+            levels.append(await run_level())
             self.on_level(levels[-1])
         return tuple(levels)
 
@@ -77,13 +79,15 @@ class Verifier:
         name: LevelName,
         tasks: Sequence[Task],
         *,
-        first: Callable[[], Step] | None = None,
-        nothing: str = NO_TESTS,
+        first_step: Callable[[], Step] | None = None,
+        skip_reason: str = NO_TESTS,
     ) -> Level:
         started_at = exact_stamp(now())
-        steps = [] if first is None else [await self.thread.run(first)]
-        steps += [await self.bench.run(task) for task in tasks]
-        return _judged(Level(name, Status.PASS, started_at, exact_stamp(now()), tuple(steps)), nothing)
+        steps = [] if first_step is None else [await self.thread.run(first_step)]
+        steps += [await self.task_runner.run(task) for task in tasks]
+        return _with_status(
+            Level(name, Status.PASS, started_at, exact_stamp(now()), tuple(steps)), skip_reason
+        )
 
     def _syntax(self) -> Step:
         """Parse all source files."""
@@ -104,44 +108,44 @@ class Verifier:
         if large:
             problems.append(f"more than {MAX_BYTES:,} bytes, and not parsed: {join_names(large, MAX_NAMED)}")
         parsed = f"{format_count(len(facts), 'files')} parsed"
-        return _seen(
+        return _forge_step(
             "syntax", Status.FAIL if problems else Status.PASS, "; ".join(problems) or parsed, started_at
         )
 
     async def _contract(self) -> Level:
         started_at = exact_stamp(now())
         report = await self.thread.run(self._audit_contracts)
-        steps = tuple(_checked(result, started_at) for result in report.results)
+        steps = tuple(_check_step(result, started_at) for result in report.results)
         level = Level(LevelName.CONTRACT, Status.PASS, started_at, exact_stamp(now()), steps)
-        return _judged(level, "; ".join(f"{result.code}: {result.detail}" for result in report.results))
+        return _with_status(level, "; ".join(f"{result.code}: {result.detail}" for result in report.results))
 
     def _audit_contracts(self) -> AuditReport:
         return run_checks(self.snapshot, self.contracts, at=now())
 
 
-def _judged(level: Level, nothing: str) -> Level:
+def _with_status(level: Level, skip_reason: str) -> Level:
     statuses = {step.status for step in level.steps}
     if Status.FAIL in statuses:
         status, reason = Status.FAIL, ""
     elif Status.PASS not in statuses:
-        status, reason = Status.SKIP, nothing
+        status, reason = Status.SKIP, skip_reason
     else:
         status, reason = Status.PASS, ""
     counts = level.counts if level.name is LevelName.BEHAVIOR else None
     if level.name is LevelName.BEHAVIOR and (status is Status.SKIP or (counts and not counts.ran)):
-        status, reason = Status.FAIL, nothing if status is Status.SKIP else "no test ran"
+        status, reason = Status.FAIL, skip_reason if status is Status.SKIP else "no test ran"
     return Level(level.name, status, level.started_at, level.ended_at, level.steps, fit(reason))
 
 
-def _checked(result: CheckResult, started_at: str) -> Step:
+def _check_step(result: CheckResult, started_at: str) -> Step:
     status = Status.FAIL if result.result.blocks else Status.PASS
     if result.result is Verdict.SKIP:
         status = Status.SKIP
     summary = fit(f"{result.name}: {result.result} -- {result.detail}")
-    return _seen(result.code, status, summary, started_at)
+    return _forge_step(result.code, status, summary, started_at)
 
 
-def _seen(name: str, status: Status, summary: str, started_at: str) -> Step:
+def _forge_step(name: str, status: Status, summary: str, started_at: str) -> Step:
     return Step(
         name=name,
         status=status,

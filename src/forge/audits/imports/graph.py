@@ -17,7 +17,7 @@ class Edge:
     is_type_only: bool
 
 
-Reach = tuple[Import, tuple[str, ...]]
+ResolvedImport = tuple[Import, tuple[str, ...]]
 """An import and the project files it resolves to."""
 
 
@@ -25,30 +25,32 @@ Reach = tuple[Import, tuple[str, ...]]
 class ImportGraph:
     modules: Modules
     facts: Mapping[str, FileFacts]
-    _reached: dict[str, tuple[Reach, ...]] = field(default_factory=dict[str, tuple[Reach, ...]], repr=False)
+    _imports: dict[str, tuple[ResolvedImport, ...]] = field(
+        default_factory=dict[str, tuple[ResolvedImport, ...]], repr=False
+    )
     _edges: dict[str, tuple[Edge, ...]] = field(default_factory=dict[str, tuple[Edge, ...]], repr=False)
 
-    def imports(self, path: str) -> tuple[Reach, ...]:
+    def imports(self, path: str) -> tuple[ResolvedImport, ...]:
         """Return the imports of a file with their targets, without itself."""
-        known = self._reached.get(path)
-        if known is None:
+        cached = self._imports.get(path)
+        if cached is None:
             facts = self.facts.get(path)
             resolve = self.modules.resolver(path)
-            known = self._reached[path] = tuple(
+            cached = self._imports[path] = tuple(
                 (imp, tuple(target for target in resolve(path, imp) if target != path))
                 for imp in (facts.imports if facts else ())
             )
-        return known
+        return cached
 
     def edges(self, path: str) -> tuple[Edge, ...]:
-        known = self._edges.get(path)
-        if known is None:
-            known = self._edges[path] = tuple(
+        cached = self._edges.get(path)
+        if cached is None:
+            cached = self._edges[path] = tuple(
                 Edge(target, imp.line, imp.is_type_only)
                 for imp, targets in self.imports(path)
                 for target in targets
             )
-        return known
+        return cached
 
     def names(self, path: str, imp: Import, targets: tuple[str, ...]) -> set[str]:
         """Return all names of an imported module: as written, absolute, and by its files."""
@@ -70,31 +72,31 @@ class ImportGraph:
             return None
         parts = own.split(".")
         is_package = path.rpartition("/")[2] in ("__init__.py", "__init__.pyi")
-        up = imp.level - 1 if is_package else imp.level
-        if up > len(parts):
+        levels = imp.level - 1 if is_package else imp.level
+        if levels > len(parts):
             return None
-        base = parts[: len(parts) - up]
+        base = parts[: len(parts) - levels]
         return ".".join([*base, imp.module] if imp.module else base) or None
 
 
 @dataclass(frozen=True)
-class Ways:
+class Chains:
     """The shortest import chains to some files, built backwards from them."""
 
     ends: frozenset[str]
     steps: Mapping[str, str]
     """The next file of the chain, by file."""
 
-    def way(self, start: str) -> list[str] | None:
+    def chain_from(self, start: str) -> list[str] | None:
         """Return the chain from `start` to an end, including both; None if there is none."""
         if start in self.ends:
             return [start]
         if start not in self.steps:
             return None
-        way = [start]
-        while way[-1] not in self.ends:
-            way.append(self.steps[way[-1]])
-        return way
+        chain = [start]
+        while chain[-1] not in self.ends:
+            chain.append(self.steps[chain[-1]])
+        return chain
 
 
 def reachable(starts: Iterable[str], follow: Callable[[str], Iterable[str]]) -> dict[str, list[str]]:
@@ -109,19 +111,21 @@ def reachable(starts: Iterable[str], follow: Callable[[str], Iterable[str]]) -> 
     return found
 
 
-def ways_to(ends: frozenset[str], reached: Mapping[str, list[str]], through: Callable[[str], bool]) -> Ways:
-    """Find the shortest chains to `ends` that only pass files allowed by `through`."""
-    back: dict[str, list[str]] = {}
+def chains_to(
+    ends: frozenset[str], reached: Mapping[str, list[str]], may_pass: Callable[[str], bool]
+) -> Chains:
+    """Find the shortest chains to `ends` that only pass files allowed by `may_pass`."""
+    importers: dict[str, list[str]] = {}
     for path, targets in reached.items():
-        if through(path):
+        if may_pass(path):
             for target in targets:
-                back.setdefault(target, []).append(path)
+                importers.setdefault(target, []).append(path)
     steps: dict[str, str] = {}
     queue = deque(sorted(ends))
     while queue:
         path = queue.popleft()
-        for importer in back.get(path, ()):
+        for importer in importers.get(path, ()):
             if importer not in steps and importer not in ends:
                 steps[importer] = path
                 queue.append(importer)
-    return Ways(ends, steps)
+    return Chains(ends, steps)

@@ -12,8 +12,6 @@ from forge.audits.imports.python_modules import PythonModules
 from forge.audits.imports.script_modules import ScriptModules
 from forge.audits.snapshot import Snapshot
 
-__all__ = ["Modules", "PythonModules", "ScriptModules", "language_of"]
-
 
 @dataclass(frozen=True)
 class Modules:

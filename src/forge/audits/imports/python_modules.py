@@ -25,7 +25,7 @@ from forge.audits.files.lenient_readers import (
 )
 from forge.audits.snapshot import Snapshot
 
-ASIDE = frozenset(
+SCOPED_FOLDERS = frozenset(
     [
         "tests",
         "test",
@@ -58,27 +58,29 @@ class Root:
     """The folder where module names start; empty for the project root."""
     scope: str
     """The folder whose files use this root."""
-    is_meant: bool
+    is_explicit: bool
     """Configured or an `src` folder; folders without `__init__.py` in it are namespace packages."""
 
-    def is_seen_from(self, folder: str) -> bool:
+    def applies_to(self, folder: str) -> bool:
         return not self.scope or folder == self.scope or folder.startswith(f"{self.scope}/")
 
 
 def find_roots(snapshot: Snapshot, folders: frozenset[str], packages: frozenset[str]) -> list[Root]:
     """Find the source roots. `folders` contain Python files, `packages` have an `__init__.py`."""
-    roots: set[Root] = {Root("", "", is_meant=False)}
+    roots: set[Root] = {Root("", "", is_explicit=False)}
     for project in _projects(snapshot):
-        scope = project if ASIDE & set(project.split("/")) else ""
-        roots.add(Root(project, scope, is_meant=False))
-        meant = {normalize_path(f"{project}/{hint}") for hint in _hints(snapshot, project)}
-        meant |= {f for name in _IMPLICIT if (f := normalize_path(f"{project}/{name}")) not in packages}
+        scope = project if SCOPED_FOLDERS & set(project.split("/")) else ""
+        roots.add(Root(project, scope, is_explicit=False))
+        explicit = {normalize_path(f"{project}/{hint}") for hint in _hints(snapshot, project)}
+        explicit |= {f for name in _IMPLICIT if (f := normalize_path(f"{project}/{name}")) not in packages}
         roots |= {
-            Root(folder, scope, is_meant=True) for folder in meant if folder in folders and folder != project
+            Root(folder, scope, is_explicit=True)
+            for folder in explicit
+            if folder in folders and folder != project
         }
     entry = (snapshot.project.config.backend.entry_module or "").partition(":")[0]
-    roots |= {Root(folder, "", is_meant=True) for folder in _roots_of_entry(snapshot, entry)}
-    return sorted(roots, key=lambda root: (not root.is_meant, root.folder, root.scope))
+    roots |= {Root(folder, "", is_explicit=True) for folder in _roots_of_entry(snapshot, entry)}
+    return sorted(roots, key=lambda root: (not root.is_explicit, root.folder, root.scope))
 
 
 def _projects(snapshot: Snapshot) -> set[str]:
@@ -167,19 +169,19 @@ def _ini_hints(text: str | None) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Resolution:
     """The result of resolving a dotted name."""
 
     folder: str | None
     """The folder of the package or namespace; None if it is a file or was not found completely."""
     path: str | None
     """The deepest file that was found."""
-    is_whole: bool
+    is_complete: bool
     is_regular: bool
     """Whether the first part is a file or has an `__init__.py`."""
 
 
-_NOWHERE = _Place(None, None, is_whole=False, is_regular=False)
+_NOT_FOUND = _Resolution(None, None, is_complete=False, is_regular=False)
 
 
 @dataclass(frozen=True)
@@ -190,9 +192,11 @@ class PythonModules:
     _stems: dict[str, str] = field(default_factory=dict[str, str], repr=False)
     """Files by path without suffix; packages map to their `__init__.py`."""
     _folders: frozenset[str] = frozenset()
-    _memory: dict[tuple[str, str], _Place] = field(default_factory=dict[tuple[str, str], _Place], repr=False)
+    _cache: dict[tuple[str, str], _Resolution] = field(
+        default_factory=dict[tuple[str, str], _Resolution], repr=False
+    )
     _names: dict[str, str | None] = field(default_factory=dict[str, str | None], repr=False)
-    _sight: dict[str, tuple[tuple[str, bool], ...]] = field(
+    _visible_roots: dict[str, tuple[tuple[str, bool], ...]] = field(
         default_factory=dict[str, tuple[tuple[str, bool], ...]], repr=False
     )
 
@@ -243,22 +247,24 @@ class PythonModules:
         top = folder
         while top in self._packages:
             top = top.rpartition("/")[0]
-        seen = [
-            r for r in self.roots if (not r.folder or _is_below(top, r.folder)) and r.is_seen_from(folder)
+        visible = [
+            r for r in self.roots if (not r.folder or _is_below(top, r.folder)) and r.applies_to(folder)
         ]
-        best = max(seen, key=lambda root: len(root.folder))
-        if top != folder and not best.is_meant:
+        best = max(visible, key=lambda root: len(root.folder))
+        if top != folder and not best.is_explicit:
             return top
         between = top[len(best.folder) :].strip("/")
-        odd = [part for part in between.split("/") if part and not part.isidentifier()]
-        return top[: top.rindex(odd[-1]) + len(odd[-1])] if odd else best.folder
+        invalid = [part for part in between.split("/") if part and not part.isidentifier()]
+        return top[: top.rindex(invalid[-1]) + len(invalid[-1])] if invalid else best.folder
 
     def resolve(self, importer: str, imp: Import) -> tuple[str, ...]:
-        place = self._relative(importer, imp) if imp.level else self._absolute(importer, imp)
-        if place.folder is None or not imp.is_from or imp.names == ("*",):
-            return (place.path,) if place.path else ()
-        reached = {self._stems.get(f"{place.folder}/{name}".lstrip("/"), place.path) for name in imp.names}
-        return tuple(sorted(path for path in reached if path))
+        resolution = self._relative(importer, imp) if imp.level else self._absolute(importer, imp)
+        if resolution.folder is None or not imp.is_from or imp.names == ("*",):
+            return (resolution.path,) if resolution.path else ()
+        paths = {
+            self._stems.get(f"{resolution.folder}/{name}".lstrip("/"), resolution.path) for name in imp.names
+        }
+        return tuple(sorted(path for path in paths if path))
 
     def is_own(self, importer: str, module: str) -> bool:
         """Return whether a module belongs to the project, seen from a file.
@@ -270,65 +276,73 @@ class PythonModules:
             return True
         return self._absolute(importer, Import(module, 0)).path is not None
 
-    def _relative(self, importer: str, imp: Import) -> _Place:
+    def _relative(self, importer: str, imp: Import) -> _Resolution:
         folder = importer.rpartition("/")[0]
         for _ in range(imp.level - 1):
             if not folder:
-                return _NOWHERE
+                return _NOT_FOUND
             folder = folder.rpartition("/")[0]
-        place = self._locate(folder, imp.module) if imp.module else _NOWHERE
+        resolution = self._locate(folder, imp.module) if imp.module else _NOT_FOUND
         return (
-            place if imp.module else _Place(folder, self._stems.get(folder), is_whole=True, is_regular=True)
+            resolution
+            if imp.module
+            else _Resolution(folder, self._stems.get(folder), is_complete=True, is_regular=True)
         )
 
-    def _absolute(self, importer: str, imp: Import) -> _Place:
+    def _absolute(self, importer: str, imp: Import) -> _Resolution:
         folder = importer.rpartition("/")[0]
         names = imp.names if imp.is_from else ()
         key = (folder, imp.module)
-        place = self._memory.get(key)
-        if place is None:
-            place = self._memory[key] = self._search(folder, imp.module, ())
-        if place is _NOWHERE and names:
+        resolution = self._cache.get(key)
+        if resolution is None:
+            resolution = self._cache[key] = self._search(folder, imp.module, ())
+        if resolution is _NOT_FOUND and names:
             return self._search(folder, imp.module, names)
-        return place
+        return resolution
 
-    def _search(self, folder: str, module: str, names: tuple[str, ...]) -> _Place:
+    def _search(self, folder: str, module: str, names: tuple[str, ...]) -> _Resolution:
         """Search the roots in order. A namespace folder counts if the module or one of `names` is a file in it."""
         is_stdlib = module.partition(".")[0] in sys.stdlib_module_names
-        for root, is_declared in self._roots_seen_from(folder):
-            place = self._locate(root, module)
-            if place.is_regular and (is_declared or not is_stdlib):
-                return place
-            if place.path and not is_stdlib:
-                return place
-            if place.folder is not None and any(f"{place.folder}/{name}" in self._stems for name in names):
-                return place
-        return _NOWHERE
+        for root, is_declared in self._find_visible_roots(folder):
+            resolution = self._locate(root, module)
+            if resolution.is_regular and (is_declared or not is_stdlib):
+                return resolution
+            if resolution.path and not is_stdlib:
+                return resolution
+            if resolution.folder is not None and any(
+                f"{resolution.folder}/{name}" in self._stems for name in names
+            ):
+                return resolution
+        return _NOT_FOUND
 
-    def _roots_seen_from(self, folder: str) -> tuple[tuple[str, bool], ...]:
+    def _find_visible_roots(self, folder: str) -> tuple[tuple[str, bool], ...]:
         """Return parent folders that are not packages, nearest first, then the source roots."""
-        seen = self._sight.get(folder)
-        if seen is None:
-            declared = {root.folder for root in self.roots if root.is_seen_from(folder)}
+        visible = self._visible_roots.get(folder)
+        if visible is None:
+            declared = {root.folder for root in self.roots if root.applies_to(folder)}
             own = [f for f in folder_and_parents(folder) if f not in self._packages]
             order = dict.fromkeys([*own, *(root.folder for root in self.roots if root.folder in declared)])
-            seen = self._sight[folder] = tuple((f, f in declared) for f in order)
-        return seen
+            visible = self._visible_roots[folder] = tuple((f, f in declared) for f in order)
+        return visible
 
-    def _locate(self, root: str, module: str) -> _Place:
-        place, deepest, is_regular = root, None, False
+    def _locate(self, root: str, module: str) -> _Resolution:
+        folder, deepest, is_regular = root, None, False
         parts = module.split(".")
         for depth, part in enumerate(parts):
-            place = f"{place}/{part}" if place else part
-            path = self._stems.get(place)
-            if path is None and place not in self._folders:
-                return _Place(None, deepest, is_whole=False, is_regular=is_regular) if deepest else _NOWHERE
+            folder = f"{folder}/{part}" if folder else part
+            path = self._stems.get(folder)
+            if path is None and folder not in self._folders:
+                return (
+                    _Resolution(None, deepest, is_complete=False, is_regular=is_regular)
+                    if deepest
+                    else _NOT_FOUND
+                )
             is_regular = is_regular or (depth == 0 and path is not None)
             if path is not None:
                 deepest = path
                 if path.rpartition("/")[2] not in _INITS:
-                    return _Place(None, path, is_whole=depth == len(parts) - 1, is_regular=is_regular)
-        return _Place(place, self._stems.get(place), is_whole=True, is_regular=is_regular)
+                    return _Resolution(None, path, is_complete=depth == len(parts) - 1, is_regular=is_regular)
+        return _Resolution(folder, self._stems.get(folder), is_complete=True, is_regular=is_regular)
 
 
 _SUFFIXES = (".py", ".pyi")

@@ -16,15 +16,15 @@ from forge.audits.imports.script_packages import (
 from forge.audits.snapshot import Snapshot
 
 SUFFIXES = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte", ".json")
-_WRITTEN_FOR = {
+_SOURCE_SUFFIXES = {
     ".js": (".ts", ".tsx", ".d.ts", ".jsx"),
     ".jsx": (".tsx", ".d.ts"),
     ".mjs": (".mts", ".d.mts"),
     ".cjs": (".cts", ".d.cts"),
 }
 """Source suffixes by the suffix written in TypeScript imports, which is that of the output."""
-_BUILT = ("dist", "build", "lib", "out", "esm", "cjs", "es")
-_OWN_ONLY = ("@/", "~/", "~~/", "@@/")
+_BUILD_FOLDERS = ("dist", "build", "lib", "out", "esm", "cjs", "es")
+_PROJECT_PREFIXES = ("@/", "~/", "~~/", "@@/")
 """Prefixes that bundlers use for project sources; no npm package can have them."""
 
 
@@ -37,7 +37,7 @@ class ScriptModules:
     """By name; packages that others in the repository can import."""
     aliases: Mapping[str, list[Aliases]]
     first_party: frozenset[str] = frozenset()
-    _memory: dict[tuple[str, str], str | None] = field(
+    _cache: dict[tuple[str, str], str | None] = field(
         default_factory=dict[tuple[str, str], str | None], repr=False
     )
 
@@ -51,8 +51,8 @@ class ScriptModules:
         packages = read_packages(snapshot)
         own = frozenset(snapshot.project.config.audit.first_party)
         aliases = read_aliases(snapshot)
-        for folder, of_tests in read_jest(snapshot, packages).items():
-            aliases.setdefault(folder, []).extend(of_tests)
+        for folder, jest_aliases in read_jest(snapshot, packages).items():
+            aliases.setdefault(folder, []).extend(jest_aliases)
         return cls(files, packages, read_workspaces(snapshot, packages), aliases, own)
 
     def module_of(self, path: str) -> str | None:
@@ -67,7 +67,7 @@ class ScriptModules:
 
     def is_own(self, importer: str, module: str) -> bool:
         """Return whether a specifier is relative, an alias, the package itself or a workspace package."""
-        if module.startswith((".", "/", "#", *_OWN_ONLY)):
+        if module.startswith((".", "/", "#", *_PROJECT_PREFIXES)):
             return True
         name = package_name(module)
         own = self._package_of(importer.rpartition("/")[0])
@@ -79,13 +79,17 @@ class ScriptModules:
 
     def _resolve(self, folder: str, specifier: str) -> str | None:
         key = (folder, specifier)
-        if key not in self._memory:
+        if key not in self._cache:
             bare = specifier.rpartition("!")[2].partition("?")[0]
-            places = (place for place in self._places(folder, bare) if not place.startswith("\0"))
-            self._memory[key] = next((path for place in places if (path := self._file_at(place))), None)
-        return self._memory[key]
+            candidates = (
+                candidate for candidate in self._candidates(folder, bare) if not candidate.startswith("\0")
+            )
+            self._cache[key] = next(
+                (path for candidate in candidates if (path := self._file_at(candidate))), None
+            )
+        return self._cache[key]
 
-    def _places(self, folder: str, specifier: str) -> Iterator[str]:
+    def _candidates(self, folder: str, specifier: str) -> Iterator[str]:
         """Yield candidate paths in order, without suffixes."""
         if specifier.startswith("."):
             yield normalize_path(f"{folder}/{specifier}")
@@ -100,44 +104,46 @@ class ScriptModules:
             yield from aliases.targets(specifier)
             if aliases.base is not None and not specifier.startswith("/"):
                 yield normalize_path(f"{aliases.base}/{specifier}")
-        home = package.folder if package is not None else ""
+        project_folder = package.folder if package is not None else ""
         if specifier.startswith("/"):
-            yield from (normalize_path(f"{home}/{specifier}"), normalize_path(f"{home}/public/{specifier}"))
-        elif specifier.startswith(_OWN_ONLY):
+            yield from (
+                normalize_path(f"{project_folder}/{specifier}"),
+                normalize_path(f"{project_folder}/public/{specifier}"),
+            )
+        elif specifier.startswith(_PROJECT_PREFIXES):
             rest = specifier.partition("/")[2]
-            yield from (normalize_path(f"{home}/{start}/{rest}") for start in ("src", "app", "."))
+            yield from (normalize_path(f"{project_folder}/{start}/{rest}") for start in ("src", "app", "."))
         else:
-            yield from self._places_in_packages(package, specifier)
+            yield from self._package_candidates(package, specifier)
 
-    def _places_in_packages(self, own: Package | None, specifier: str) -> Iterator[str]:
+    def _package_candidates(self, own: Package | None, specifier: str) -> Iterator[str]:
         name = package_name(specifier)
         package = own if own is not None and own.name == name else self.workspaces.get(name)
         if package is None:
             return
-        inside = specifier[len(name) + 1 :]
-        targets = package.targets("exports", f"./{inside}" if inside else ".")
-        if inside:
-            targets += [inside, f"src/{inside}"]
+        subpath = specifier[len(name) + 1 :]
+        targets = package.targets("exports", f"./{subpath}" if subpath else ".")
+        if subpath:
+            targets += [subpath, f"src/{subpath}"]
         else:
             targets += [*package.entry_points, "src/index", "index", "src/main"]
         for target in targets:
-            yield from (normalize_path(f"{package.folder}/{place}") for place in _with_source(target))
+            yield from (normalize_path(f"{package.folder}/{candidate}") for candidate in _with_source(target))
 
-    def _file_at(self, place: str) -> str | None:
-        candidates = self._spellings(place)
-        return next((path for path in candidates if path in self.files), None)
+    def _file_at(self, candidate: str) -> str | None:
+        return next((path for path in self._file_candidates(candidate) if path in self.files), None)
 
-    def _spellings(self, place: str) -> Iterator[str]:
-        yield place
-        yield from (place + suffix for suffix in SUFFIXES)
-        stem, dot, suffix = place.rpartition(".")
-        yield from (stem + written for written in _WRITTEN_FOR.get(dot + suffix, ()))
-        if (package := self.packages.get(place)) is not None:
+    def _file_candidates(self, candidate: str) -> Iterator[str]:
+        yield candidate
+        yield from (candidate + suffix for suffix in SUFFIXES)
+        stem, dot, suffix = candidate.rpartition(".")
+        yield from (stem + source_suffix for source_suffix in _SOURCE_SUFFIXES.get(dot + suffix, ()))
+        if (package := self.packages.get(candidate)) is not None:
             for target in package.entry_points:
-                for inside in _with_source(target):
-                    start = normalize_path(f"{place}/{inside}")
+                for subpath in _with_source(target):
+                    start = normalize_path(f"{candidate}/{subpath}")
                     yield from (start + suffix for suffix in ("", *SUFFIXES))
-        yield from (f"{place}/index{suffix}" if place else f"index{suffix}" for suffix in SUFFIXES)
+        yield from (f"{candidate}/index{suffix}" if candidate else f"index{suffix}" for suffix in SUFFIXES)
 
     def _package_of(self, folder: str) -> Package | None:
         return next((self.packages[f] for f in folder_and_parents(folder) if f in self.packages), None)
@@ -156,10 +162,10 @@ def _with_source(target: str) -> Iterator[str]:
     """Yield a target and its likely sources, as build output is not in the repository: `dist/x.js` was `src/x.ts`."""
     yield target
     first, _, rest = normalize_path(target).partition("/")
-    if first in _BUILT and rest:
+    if first in _BUILD_FOLDERS and rest:
         stem = rest.removesuffix(".d.ts").rpartition(".")[0] or rest.removesuffix(".d.ts")
         second, _, inner = stem.partition("/")
         yield f"src/{stem}"
         yield stem
-        if second in _BUILT and inner:
+        if second in _BUILD_FOLDERS and inner:
             yield f"src/{inner}"

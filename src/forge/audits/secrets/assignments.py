@@ -8,7 +8,7 @@ from forge.audits.secrets.entropy import entropy, surprise
 from forge.audits.secrets.models import Hit, Rank, Vendor
 from forge.audits.secrets.patterns import compiled
 from forge.audits.secrets.placeholders import is_published, is_sequence, is_stand_in, is_template
-from forge.audits.secrets.rules import VENDORS
+from forge.audits.secrets.rules.vendors import VENDORS
 from forge.audits.secrets.shapes import pattern_of
 
 _PROMISING = "passw|passphrase|pwd|[_.-]pass|dbpass|secret|token|key|credential|creds|auth|access|client|api|dsn|login|sid"

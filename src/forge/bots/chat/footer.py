@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from forge.bots.chat.models import AnswerFacts, Message, MessageStatus
+from forge.bots.chat.models import AnswerFacts, Message
+from forge.bots.models import MessageStatus
 from forge.llm.models import dollars
 from forge.terminal.text import duration
 

@@ -12,7 +12,7 @@ from forge.agents.tool import Effect, Tool, ToolContext, arguments_of
 from forge.bots.chat.models import AnswerFacts, SkillUse, UseKind, UseState
 from forge.bots.management.bot_skills import OfferedSkill
 from forge.bots.management.service import Bots
-from forge.bots.management.skill_access import SkillAccess, SkillCall
+from forge.bots.management.skill_access import SkillAccess
 from forge.bots.models import Bot
 from forge.errors import NotFound
 from forge.kernel.clock import now
@@ -20,6 +20,7 @@ from forge.kernel.text import truncate
 from forge.llm.messages import ToolCall
 from forge.llm.models import ToolSpec
 from forge.skills.execution import RunEnd
+from forge.skills.invocations.runner import RunRequest
 from forge.skills.models import SkillKind
 from forge.skills.prompts.agent_tools import ReadSkillFile, UseSkill, no_such_skill
 from forge.skills.prompts.catalogue import (
@@ -52,14 +53,14 @@ def started_use(use_id: str, call: ToolCall) -> SkillUse | None:
     if call.name not in _HOW:
         return None
     asked = arguments_of(call) or {}
-    given = asked.get("input")
+    arguments = asked.get("input")
     return SkillUse(
         id=use_id,
         skill=str(asked.get("name", ""))[:64],
         how=_HOW[call.name],
         path=str(asked["path"])[:300] if "path" in asked else None,
         state=UseState.RUNNING,
-        input=truncate(json.dumps(given, ensure_ascii=False), MAX_KEPT) if given is not None else "",
+        input=truncate(json.dumps(arguments, ensure_ascii=False), MAX_KEPT) if arguments is not None else "",
         started_at=now(),
     )
 
@@ -106,9 +107,9 @@ def _line(use: SkillUse) -> str:
         return f"- took up {name}; its text is not repeated here"
     if use.how == "read":
         return f"- read {on_one_line(use.path or '', 300)} of {name}"
-    given = on_one_line(use.input or "{}", MAX_TOLD)
+    arguments = on_one_line(use.input or "{}", MAX_TOLD)
     came = f": {on_one_line(use.output, MAX_TOLD)}" if use.output else ""
-    return f"- ran {name} with {given}; {_ENDS[use.state]}{came}"
+    return f"- ran {name} with {arguments}; {_ENDS[use.state]}{came}"
 
 
 _ENDS = {
@@ -157,12 +158,18 @@ class ChatSkills:
         wanted = path.removeprefix("./")
         return file_text(name, wanted, await self.access.read(self.account_id, name, wanted))
 
-    async def run(self, name: str, given: dict[str, JsonValue]) -> SkillRan:
+    async def run(self, name: str, arguments: dict[str, JsonValue]) -> SkillRan:
         bot, offer = await self._find(name)
-        call = SkillCall(
-            bot_id=bot.id, input=given, by=bot.slug, settings=offer.settings, narrowed=offer.narrowed
+        request = RunRequest(
+            account_id=self.account_id,
+            input=arguments,
+            purpose="chat",
+            by=bot.slug,
+            bot_id=bot.id,
+            settings=offer.settings,
+            allowed_capabilities=offer.narrowed,
         )
-        return await self.access.run(self.account_id, name, call)
+        return await self.access.run(name, request)
 
     async def _find(self, name: str) -> tuple[Bot, OfferedSkill]:
         bot = await self.bots.find(self.account_id, self.bot_id)
@@ -191,14 +198,14 @@ class RunSkill(Tool[RunSkillInput]):
     def spec(self) -> ToolSpec:
         return run_skill(self._names)
 
-    async def use(self, given: RunSkillInput, context: ToolContext) -> ToolOutcome:
+    async def use(self, arguments: RunSkillInput, context: ToolContext) -> ToolOutcome:
         """Run a skill. The intent is recorded first, because after a crash it is unknown how far the run got."""
-        if given.name not in self._names:
-            return no_such_skill(given.name, self._names)
+        if arguments.name not in self._names:
+            return no_such_skill(arguments.name, self._names)
         if await context.intent.recall() is not None:
-            return _outcome(given.name, _INTERRUPTED, _INTERRUPTED, is_error=True)
-        await context.intent.declare({"skill": given.name})
-        return tool_outcome(await self._skills.run(given.name, given.input))
+            return _outcome(arguments.name, _INTERRUPTED, _INTERRUPTED, is_error=True)
+        await context.intent.declare({"skill": arguments.name})
+        return tool_outcome(await self._skills.run(arguments.name, arguments.input))
 
 
 def tool_outcome(ran: SkillRan) -> ToolOutcome:

@@ -74,7 +74,7 @@ class BotFolders:
         except NoSuchPath:
             return None
         except (NotAFile, PathRefused) as error:
-            raise _unreadable(file, error.message, error.hint or "Put a text file in its place.") from error
+            raise _unreadable(file, error.message, error.hint or "Replace it with a text file.") from error
         if found.hash is None:
             raise _too_long(file)
         try:
@@ -94,10 +94,10 @@ class BotFolders:
             hint = "Read the file again and retry."
             raise FileChanged(f"{file.file_name} changed since it was read.", hint=hint) from error
         except (NotAFile, PathRefused) as error:
-            raise _unreadable(file, error.message, error.hint or "Put a text file in its place.") from error
+            raise _unreadable(file, error.message, error.hint or "Replace it with a text file.") from error
 
     def set_aside(self, slug: str, file: BotFile) -> None:
-        """Rename whatever has the name of this file, so that a new file can be written."""
+        """Rename the file, directory or link at this path, so that a new file can be written."""
         aside = f"{file.file_name}.{secrets.token_hex(4)}.aside"
         with (
             self._directory() as root,
@@ -135,9 +135,9 @@ class BotFolders:
         with self._opening:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = self.root.stat()
-            now = (status.st_dev, status.st_ino)
-            if self._open is None or self._open[0] != now:
-                self._open = now, Files(self.root, quota=Quota(file_bytes=MAX_BYTES), private=True)
+            identity = (status.st_dev, status.st_ino)
+            if self._open is None or self._open[0] != identity:
+                self._open = identity, Files(self.root, quota=Quota(file_bytes=MAX_BYTES), private=True)
             return self._open[1]
 
     @contextmanager
@@ -259,7 +259,7 @@ def _remove(name: str, directory: int) -> None:
     with suppress(FileNotFoundError):
         try:
             os.unlink(name, dir_fd=directory)
-        except (IsADirectoryError, PermissionError):  # macOS says the latter
+        except (IsADirectoryError, PermissionError):  # macOS raises PermissionError
             shutil.rmtree(name, dir_fd=directory)
 
 

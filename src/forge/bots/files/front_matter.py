@@ -34,8 +34,8 @@ def validate(model: type[M], front: FrontMatter, **fields: Any) -> tuple[M | Non
 
 
 def _unknown_keys(front: FrontMatter, keys: list[str]) -> Iterator[Problem]:
-    strangers = (key for key, _ in front.root.entries() if key.text not in keys)
-    for key in islice(strangers, MAX_PROBLEMS):
+    unknown = (key for key, _ in front.root.entries() if key.text not in keys)
+    for key in islice(unknown, MAX_PROBLEMS):
         message, hint = unknown_key(key.text, keys)
         yield front.problem(message, key, hint=hint)
 
@@ -65,8 +65,8 @@ def change_keys(
     """Return the file with these keys set, or removed if None. `fields` are model fields that are not keys."""
     front = _read_editable(file, text)
     wanted: dict[str, Any] = to_jsonable_python(dict(changes))
-    said = _current_values(front, model, **fields)
-    values = {key: value for key, value in wanted.items() if key not in said or said[key] != value}
+    current = _current_values(front, model, **fields)
+    values = {key: value for key, value in wanted.items() if key not in current or current[key] != value}
     edits = [edit for key, value in values.items() if (edit := _edit_for_key(front, key, value))]
     changed = _apply_edits(text, edits)
     _check_only_these_changed(file, front, changed, values)
@@ -90,9 +90,9 @@ def _not_editable(file: BotFile, problem: Problem) -> Invalid:
     return Invalid(where + problem.message, hint=problem.hint or "Write one key per line.")
 
 
-def _current_values(front: FrontMatter, model: type[BaseModel], **given: Any) -> dict[str, Any]:
+def _current_values(front: FrontMatter, model: type[BaseModel], **fields: Any) -> dict[str, Any]:
     """Return the parsed values of the file."""
-    found, _ = validate(model, front, **given)
+    found, _ = validate(model, front, **fields)
     values: dict[str, Any] = found.model_dump(mode="json") if found else {}
     return {key: value for key, value in values.items() if value is not None and front.find(key)}
 
@@ -116,18 +116,18 @@ def _edit_for_key(front: FrontMatter, key: str, value: Any) -> tuple[int, int, s
 def _apply_edits(text: str, edits: list[tuple[int, int, str]]) -> str:
     """Apply replacements; insertions at the same position keep their order."""
     pieces: list[str] = []
-    place = 0
+    position = 0
     for start, end, new in sorted(edits, key=lambda edit: edit[0]):
-        pieces += [text[place:start], new]
-        place = end
-    return "".join([*pieces, text[place:]])
+        pieces += [text[position:start], new]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _removal(front: FrontMatter, key: Node, value: Node) -> tuple[int, int, str]:
     """Remove the whole lines of a key, including a trailing comment."""
     start = front.start + key.start - _indent(front)
-    behind = LINE_END.search(front.text, front.start + max(key.end, value.end))
-    return start, behind.end() if behind else front.end, ""
+    line_end = LINE_END.search(front.text, front.start + max(key.end, value.end))
+    return start, line_end.end() if line_end else front.end, ""
 
 
 def _indented(front: FrontMatter, entry: str) -> str:

@@ -50,16 +50,16 @@ def lines(text: str) -> Iterator[Line]:
 
 def sections(text: str) -> list[Section]:
     found: list[Section] = []
-    around: list[Section] = []
+    open_sections: list[Section] = []
     for line in lines(text):
         heading = None if line.is_code else _HEADING.match(line.text.rstrip("\r\n"))
         if heading:
             level = len(heading[1])
-            around = [section for section in around if section.level < level]
-            around.append(Section(_title(line.text[heading.end() :]), line.number, level))
-            found.append(around[-1])
+            open_sections = [section for section in open_sections if section.level < level]
+            open_sections.append(Section(_title(line.text[heading.end() :]), line.number, level))
+            found.append(open_sections[-1])
         elif line.text.strip():
-            for section in around:
+            for section in open_sections:
                 section.is_empty = False
     return found
 
@@ -92,15 +92,15 @@ def without_comments(text: str) -> tuple[str, int | None]:
 def _strip(line: str, *, is_open: bool) -> tuple[str, int | None]:
     """Return the line without comments, and the offset of a comment that continues on the next line (-1: it started earlier)."""
     parts: list[str] = []
-    place, begin = 0, -1
+    position, begin = 0, -1
     while True:
         if is_open:
-            close = line.find(_CLOSE, place)
+            close = line.find(_CLOSE, position)
             if close < 0:
                 return "".join(parts), begin
-            place = close + len(_CLOSE)
-        begin = line.find(_OPEN, place)
+            position = close + len(_CLOSE)
+        begin = line.find(_OPEN, position)
         if begin < 0:
-            return "".join([*parts, line[place:]]), None
-        parts.append(line[place:begin])
-        place, is_open = begin + len(_OPEN), True
+            return "".join([*parts, line[position:]]), None
+        parts.append(line[position:begin])
+        position, is_open = begin + len(_OPEN), True

@@ -27,9 +27,9 @@ class Parsed(Generic[T]):
 
 def parse_result(file: BotFile, value: T | None, problems: Iterable[Problem]) -> Parsed[T]:
     """Sort problems, errors first. With an error there is no value."""
-    by_place = sorted(problems, key=lambda problem: (problem.is_warning, problem.line, problem.column))
-    is_usable = not any(not problem.is_warning for problem in by_place)
-    reported = [to_file_problem(file, problem) for problem in by_place[:MAX_PROBLEMS]]
+    ordered = sorted(problems, key=lambda problem: (problem.is_warning, problem.line, problem.column))
+    is_usable = not any(not problem.is_warning for problem in ordered)
+    reported = [to_file_problem(file, problem) for problem in ordered[:MAX_PROBLEMS]]
     return Parsed(value if is_usable else None, reported)
 
 

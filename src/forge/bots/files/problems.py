@@ -9,9 +9,9 @@ from forge.errors import Invalid
 
 
 def describe_problem(problem: FileProblem) -> str:
-    """`SOUL.md, line 4: …`"""
-    place = f", line {problem.line}" if problem.line is not None else ""
-    return f"{problem.file.file_name}{place}: {problem.message}"
+    """Format a problem with its file and line: `SOUL.md, line 4: …`."""
+    position = f", line {problem.line}" if problem.line is not None else ""
+    return f"{problem.file.file_name}{position}: {problem.message}"
 
 
 def errors_of(problems: list[FileProblem]) -> list[FileProblem]:

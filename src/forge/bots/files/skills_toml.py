@@ -49,19 +49,19 @@ def parse_skills(text: str) -> Parsed[list[SkillEntry]]:
             BotFile.SKILLS, None, [_problem(text, error.offset, "This is nested too deeply.", _BRACKETS)]
         )
     except ValueError:
-        spoiler = first_invalid_statement(text)
+        invalid = first_invalid_statement(text)
         return parse_result(
             BotFile.SKILLS,
             None,
-            [_problem(text, spoiler.start if spoiler else 0, "The file is not valid TOML.", _SYNTAX)],
+            [_problem(text, invalid.start if invalid else 0, "The file is not valid TOML.", _SYNTAX)],
         )
     found = list(_entries(content))
-    mistakes = sorted(
+    key_problems = sorted(
         (result for result in found if isinstance(result, _KeyProblem)),
-        key=lambda mistake: mistake.is_warning,
+        key=lambda problem: problem.is_warning,
     )
     entries = [result for result in found if isinstance(result, SkillEntry)]
-    return parse_result(BotFile.SKILLS, entries, _with_positions(text, mistakes[:MAX_PROBLEMS]))
+    return parse_result(BotFile.SKILLS, entries, _with_positions(text, key_problems[:MAX_PROBLEMS]))
 
 
 _BRACKETS = "Check for an unclosed bracket."
@@ -73,13 +73,13 @@ def _problem(text: str, offset: int, message: str, hint: str | None) -> Problem:
     return Problem(line, column, message, hint)
 
 
-def _with_positions(text: str, mistakes: list[_KeyProblem]) -> Iterator[Problem]:
-    if not mistakes:
+def _with_positions(text: str, key_problems: list[_KeyProblem]) -> Iterator[Problem]:
+    if not key_problems:
         return
-    places = KeyPositions(text)
-    for mistake in mistakes:
-        problem = _problem(text, places.at(mistake.path), mistake.message, mistake.hint)
-        yield replace(problem, is_warning=mistake.is_warning)
+    positions = KeyPositions(text)
+    for found in key_problems:
+        problem = _problem(text, positions.at(found.path), found.message, found.hint)
+        yield replace(problem, is_warning=found.is_warning)
 
 
 def _entries(content: dict[str, Any]) -> Iterator[SkillEntry | _KeyProblem]:
@@ -95,32 +95,32 @@ def _entries(content: dict[str, Any]) -> Iterator[SkillEntry | _KeyProblem]:
 
 
 def _entry(name: str, table: Any) -> Iterator[SkillEntry | _KeyProblem]:
-    place = ("skills", name)
+    path = ("skills", name)
     if not isinstance(table, dict):
-        yield _KeyProblem(place, f"`{name[:60]}` must be a table.", _SYNTAX)
+        yield _KeyProblem(path, f"`{name[:60]}` must be a table.", _SYNTAX)
         return
-    given = cast("dict[str, Any]", table)
-    if given.get("skill_name", name) != name:
+    fields = cast("dict[str, Any]", table)
+    if fields.get("skill_name", name) != name:
         yield _KeyProblem(
-            (*place, "skill_name"), "`skill_name` differs from the name of the table.", "Remove the line."
+            (*path, "skill_name"), "`skill_name` differs from the name of the table.", "Remove the line."
         )
         return
     try:
-        entry = SkillEntry.model_validate({**given, "skill_name": name}, strict=True)
+        entry = SkillEntry.model_validate({**fields, "skill_name": name}, strict=True)
     except ValidationError as error:
         for one in error.errors(include_url=False):
-            yield _to_key_problem(place, one)
+            yield _to_key_problem(path, one)
         return
     yield entry
     for word in entry.capabilities or ():
         if word not in set(Capability):
             message = f"Unknown capability `{word[:60]}`: it has no effect."
             hint = f"Known capabilities: {', '.join(Capability)}."
-            yield _KeyProblem((*place, "capabilities"), message, hint, is_warning=True)
+            yield _KeyProblem((*path, "capabilities"), message, hint, is_warning=True)
 
 
-def _to_key_problem(place: tuple[str, ...], error: ErrorDetails) -> _KeyProblem:
-    path = (*place, *(str(part) for part in error["loc"]))
+def _to_key_problem(table: tuple[str, ...], error: ErrorDetails) -> _KeyProblem:
+    path = (*table, *(str(part) for part in error["loc"]))
     if error["type"] == "extra_forbidden":
         return _KeyProblem(path, *unknown_key(path[-1], SkillEntry.model_fields))
     return _KeyProblem(path, *explain_error(error, PATTERN_HINTS))

@@ -67,10 +67,10 @@ def statements(text: str) -> list[Statement]:
 
 
 def _add(found: list[Statement], text: str, start: int, end: int) -> None:
-    said = text[start:end]
-    bare = said.lstrip()
+    line = text[start:end]
+    bare = line.lstrip()
     if bare and not bare.startswith("#"):
-        found.append(Statement(start + len(said) - len(bare), end, bare))
+        found.append(Statement(start + len(line) - len(bare), end, bare))
 
 
 def first_invalid_statement(text: str) -> Statement | None:
@@ -104,7 +104,7 @@ class KeyPositions:
             content = tomllib.loads(statement.text)
             if statement.text.startswith("["):
                 table = _header(content)
-                for length in range(1, len(table) + 1):  # `[a.b]` makes `a`, too
+                for length in range(1, len(table) + 1):  # `[a.b]` also creates `a`
                     self._starts.setdefault(table[:length], statement.start)
                 continue
             for path in _paths(content):

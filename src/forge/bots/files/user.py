@@ -13,17 +13,17 @@ def parse_user(text: str) -> Parsed[str]:
     """Return the text without comments; empty if there are only headings."""
     if problem := find_unusable_text(text):
         return parse_result(BotFile.USER, None, [problem])
-    said, unclosed = without_comments(text.removeprefix(BOM))
-    if not _says_something(said):
-        said = ""
+    content, unclosed = without_comments(text.removeprefix(BOM))
+    if not _has_content(content):
+        content = ""
     if unclosed is None:
-        return Parsed(said.strip())
+        return Parsed(content.strip())
     line, column = TextPositions(text).at(unclosed + len(text) - len(text.removeprefix(BOM)))
     problem = Problem(line, column, "The comment is not closed.", "Close it with `-->`.", is_warning=True)
-    return parse_result(BotFile.USER, said.strip(), [problem])
+    return parse_result(BotFile.USER, content.strip(), [problem])
 
 
-def _says_something(text: str) -> bool:
+def _has_content(text: str) -> bool:
     found = sections(text)
     written = sum(1 for line in text.splitlines() if line.strip())
     return written > len(found)
@@ -32,8 +32,8 @@ def _says_something(text: str) -> bool:
 def render_user(name: str, purpose: str = "") -> str:
     """Return a template of headings with comments, which the bot does not read, and the purpose, which it does."""
     briefing = _BRIEFING.format(name=_one_line(name))
-    said = _one_line(purpose)
-    return f"{briefing}\n{_MADE_FOR.format(name=_one_line(name), purpose=said)}\n" if said else briefing
+    purpose = _one_line(purpose)
+    return f"{briefing}\n{_MADE_FOR.format(name=_one_line(name), purpose=purpose)}\n" if purpose else briefing
 
 
 def _one_line(text: str) -> str:

@@ -79,16 +79,16 @@ def _unusable_reason(entry: SkillEntry, seen: LibrarySkill) -> str | None:
         return seen.problem or "The skill cannot be used."
     if not entry.version:
         return None
-    wanted, there = parse_range(entry.version), parse_version(seen.version)
+    wanted, actual = parse_range(entry.version), parse_version(seen.version)
     if wanted is None:
         return f"skills.toml requires version {entry.version}, which is not a version or a version range."
-    if wanted.is_any or (there is not None and there in wanted):
+    if wanted.is_any or (actual is not None and actual in wanted):
         return None
     return f"skills.toml requires version {entry.version}, but the library has {seen.version}."
 
 
 def _view(entry: SkillEntry, found: LibrarySkill | ForgeError) -> SkillView:
-    said = SkillView(
+    view = SkillView(
         name=entry.skill_name,
         enabled=entry.enabled,
         pin=entry.version,
@@ -96,24 +96,21 @@ def _view(entry: SkillEntry, found: LibrarySkill | ForgeError) -> SkillView:
         overrides=entry.overrides,
     )
     if isinstance(found, ForgeError):
-        return said.model_copy(update={"problem": found.message})
-    refusal = _unusable_reason(entry, found)
-    return said.model_copy(
+        return view.model_copy(update={"problem": found.message})
+    reason = _unusable_reason(entry, found)
+    return view.model_copy(
         update={
             "description": OfferedSkill(entry, found).description,
             "kind": found.kind,
             "version": found.version,
             "state": found.state,
             "tier": found.tier,
-            "is_offered": entry.enabled and refusal is None,
-            "problem": refusal or found.problem,
+            "is_offered": entry.enabled and reason is None,
+            "problem": reason or found.problem,
             "capabilities": list(found.asks),
             "granted": list(found.granted),
         }
     )
-
-
-Edit = Callable[[str, list[SkillEntry]], str]
 
 
 class SkillAttachments:
@@ -153,23 +150,23 @@ class SkillAttachments:
         fields = change.model_dump(exclude_unset=True)
         _check_version_range(fields.get("version"))
 
-        def put(text: str, entries: list[SkillEntry]) -> str:
+        def replace(text: str, entries: list[SkillEntry]) -> str:
             old = _find(bot, entries, name)
             new = SkillEntry.model_validate({**old.model_dump(), **fields})
             return text if new == old else with_skill(text, new)
 
-        await self._edit(bot, put, _change_message(name, fields), by=by)
+        await self._edit(bot, replace, _change_message(name, fields), by=by)
         return await self._view(account_id, bot, name)
 
     async def detach(self, account_id: str, bot: Bot, name: str, *, by: str) -> SkillView:
         """Detach a skill. It stays in the library."""
         view = await self._view(account_id, bot, name)
 
-        def drop(text: str, entries: list[SkillEntry]) -> str:
+        def remove(text: str, entries: list[SkillEntry]) -> str:
             _find(bot, entries, name)
             return without_skill(text, name)
 
-        await self._edit(bot, drop, f"Detach {name}", by=by)
+        await self._edit(bot, remove, f"Detach {name}", by=by)
         return view
 
     async def find_offered(self, account_id: str, bot: Bot, name: str) -> OfferedSkill | None:
@@ -191,11 +188,13 @@ class SkillAttachments:
     def _entries(self, bot: Bot) -> list[SkillEntry]:
         try:
             text = self._folders.read(bot.slug, BotFile.SKILLS)
-        except ForgeError:  # its own page says what is wrong with it
+        except ForgeError:  # its problem is shown on the page of the bot
             return []
         return parse_skills(text or "").value or []
 
-    async def _edit(self, bot: Bot, edit: Edit, message: str, *, by: str) -> None:
+    async def _edit(
+        self, bot: Bot, edit: Callable[[str, list[SkillEntry]], str], message: str, *, by: str
+    ) -> None:
         def change(state: FileState) -> str:
             return edit(state.content or "", _entries_of(state))
 

@@ -59,12 +59,12 @@ class BotViews:
         states = await self._states([bot for bot in bots if bot.deleted_at is None])
         ids = [bot.id for bot in bots]
         async with self._database.read() as tx:
-            # Once more: looking at the files may have changed what is known of them.
-            now = {bot.id: bot for bot in await store.find_many(tx, ids)}
+            # Read the bots again: checking their files may have accepted an edit of IDENTITY.md.
+            current = {bot.id: bot for bot in await store.find_many(tx, ids)}
             newest = await store.newest_versions(tx, ids)
             chats = await store.count_chats(tx, ids)
             used = await used_by_scope(tx, account_id, [bot_scope(bot_id) for bot_id in ids])
-        bots = [now[bot.id] for bot in bots if bot.id in now]
+        bots = [current[bot.id] for bot in bots if bot.id in current]
         models = await self._readiness.models(account_id, bots)
         return [
             self._view(

@@ -84,8 +84,8 @@ def bundle_contents(bundle: Bundle) -> dict[BotFile, str]:
     for file in REQUIRED_FILES:
         if file not in contents:
             raise Invalid(f"{file.file_name} is missing.", hint="Every bot needs this file.", field="files")
-    usual = {BotFile.USER: render_user(_name(contents)), BotFile.SKILLS: render_skills([])}
-    return {file: contents.get(file, usual.get(file, "")) for file in BotFile}
+    defaults = {BotFile.USER: render_user(_name(contents)), BotFile.SKILLS: render_skills([])}
+    return {file: contents.get(file, defaults.get(file, "")) for file in BotFile}
 
 
 def bundle_slug(bundle: Bundle, contents: Mapping[BotFile, str]) -> str:
@@ -140,18 +140,18 @@ class BotCreator:
         """Create all bots or none, each with the first free slug."""
         identities = [await asyncio.to_thread(_check_contents, one.contents) for one in new]
         drafts = [self._draft(one.slug, identity) for one, identity in zip(new, identities, strict=True)]
-        filled: list[Bot] = []
+        with_folder: list[Bot] = []
         try:
             async with self._database.begin() as tx:
                 bots = [await _insert_with_free_slug(tx, account_id, draft) for draft in drafts]
                 await in_transaction(tx, bots)
                 for bot, one in zip(bots, new, strict=True):
                     await asyncio.to_thread(self._create_folder, bot, one.contents)
-                    filled.append(bot)
+                    with_folder.append(bot)
                     await self._versions.create_first(tx, bot.id, one.contents, by=by)
                     await notify_changed(tx, self._events, bot.id, "bot")
         except BaseException:
-            for bot in filled:
+            for bot in with_folder:
                 await self._undo_folder(bot)
             raise
         return bots
@@ -179,9 +179,9 @@ class BotCreator:
 
     def _remove_folder(self, bot: Bot) -> None:
         """Remove the new folder and restore the one that was moved to the trash."""
-        dropped = new_id()
-        self._folders.move_to_trash(bot.slug, dropped)
-        self._folders.delete_from_trash(dropped)
+        trash_id = new_id()
+        self._folders.move_to_trash(bot.slug, trash_id)
+        self._folders.delete_from_trash(trash_id)
         with suppress(NotFound):
             self._folders.restore_from_trash(bot.id, bot.slug)
 
@@ -191,7 +191,7 @@ async def _insert_with_free_slug(tx: Tx, account_id: str, draft: Bot) -> Bot:
         bot = draft.model_copy(update={"slug": slug})
         if await store.insert(tx, bot, account_id):
             return bot
-    raise Conflict(f"{draft.slug!r} and the numbered variants of it are taken.", hint="Choose another name.")
+    raise Conflict(f"{draft.slug!r} and its numbered variants are taken.", hint="Choose another name.")
 
 
 def _check_contents(contents: Mapping[BotFile, str]) -> Identity:

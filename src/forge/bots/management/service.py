@@ -285,7 +285,7 @@ class Bots:
         self, account_id: str, slug: str, contents: Mapping[BotFile, str], *, by: str
     ) -> BotView:
         [made] = await self._creator.create(
-            account_id, [NewBotFiles(slug, contents)], by=by, in_transaction=_nothing_else
+            account_id, [NewBotFiles(slug, contents)], by=by, in_transaction=_no_op
         )
         return await self._view(account_id, made)
 
@@ -316,8 +316,8 @@ class Bots:
         return self._clock() - deleted_at > RESTORE_PERIOD
 
 
-async def _nothing_else(_tx: Tx, _bots: list[Bot]) -> None:
-    """Do nothing else in the transaction."""
+async def _no_op(_tx: Tx, _bots: list[Bot]) -> None:
+    """Nothing else happens in the transaction."""
 
 
 def _identity_changes(change: BotChange) -> dict[str, Any]:

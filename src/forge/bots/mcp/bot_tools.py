@@ -13,8 +13,8 @@ from typing import Any
 from mcp import types
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forge.bots.chat.following import Line, Listener
 from forge.bots.chat.models import Id, Message, MessageText, Turn
+from forge.bots.chat.terminal.answer_stream import AnswerStream, AnswerView
 from forge.bots.mcp.server import ReportProgress, error_result, text_result
 from forge.bots.memory.models import Fact, Match, Memory, MemoryCategory
 from forge.bots.models import BotStatus, BotView, MessageStatus
@@ -46,16 +46,12 @@ TAIL = 200
 """Characters of the answer sent with a progress report."""
 
 
-class AnswerProgress:
+class AnswerProgress(AnswerView):
     """The text of an answer so far, written by one thread and read by another."""
 
-    def __init__(self) -> None:
-        self.text = ""
+    text = ""
 
-    def add(self, piece: str) -> None:
-        self.text += piece
-
-    def replace(self, text: str) -> None:
+    def write(self, text: str) -> None:
         self.text = text
 
 
@@ -89,8 +85,8 @@ class ToolConversation:
             return client.post(f"/bots/{self._slug}/chat", Turn, {"text": message, "session_id": session_id})
 
     def _wait(self, turn: Turn, progress: AnswerProgress) -> Message:
-        with connect(self._settings) as client, closing(Line(client, turn.session.id)) as line:
-            return line.wait_for(turn.answer, Listener(progress.add, progress.replace))
+        with connect(self._settings) as client, closing(AnswerStream(client, turn.session.id)) as stream:
+            return stream.wait_for(turn.answer, progress)
 
     def _stop(self, session_id: str) -> None:
         with suppress(ForgeError), connect(self._settings) as client:

@@ -28,9 +28,9 @@ IMPORTANCE = click.IntRange(1, 5)
 _memories_table = Columns[Memory](
     {
         "FACT": lambda memory: f"📌 {memory.fact}" if memory.is_pinned else memory.fact,
-        "KIND": "category",
-        "WEIGHT": "importance",
-        "FROM": "author",
+        "CATEGORY": "category",
+        "IMPORTANCE": "importance",
+        "AUTHOR": "author",
         "AGE": "created_at",
         "ID": "id",
     },
@@ -68,8 +68,8 @@ def memories() -> None:
 @api_command
 def list_memories(client: Client, bot: str, category: str | None, limit: int) -> Result[list[Memory]]:
     """List the memories of BOT."""
-    found = list(client.pages(_where(client, bot), Memory, limit, {"category": category}))
-    return Result(found, _memories_table, empty="It remembers nothing of the kind.")
+    found = list(client.pages(_path(client, bot), Memory, limit, {"category": category}))
+    return Result(found, _memories_table, empty="No memories found.")
 
 
 @memories.command()
@@ -82,7 +82,7 @@ def list_memories(client: Client, bot: str, category: str | None, limit: int) ->
 def add(client: Client, bot: str, fact: str, category: str, importance: int, pin: bool) -> Result[Memory]:
     """Add FACT to the memories of BOT."""
     body = {"fact": fact, "category": category, "importance": importance, "is_pinned": pin}
-    return Result(client.post(_where(client, bot), Memory, body), _memory_row)
+    return Result(client.post(_path(client, bot), Memory, body), _memory_row)
 
 
 @memories.command()
@@ -96,7 +96,7 @@ def change(client: Client, bot: str, memory: str, **options: Any) -> Result[Memo
     """Change a memory, given by its id or id prefix."""
     body = {name: value for name, value in options.items() if value is not None}
     if not body:
-        raise click.UsageError("Say what to change: --fact, --category or --importance.")
+        raise click.UsageError("Nothing to change: pass --fact, --category or --importance.")
     return _change(client, bot, memory, body)
 
 
@@ -127,13 +127,13 @@ def unpin(client: Client, bot: str, memory: str) -> Result[Memory]:
 def forget(client: Client, bot: str, memory: str | None, every: bool, yes: bool) -> Result[Any]:
     """Delete a memory of BOT permanently, or --all of them."""
     if (memory is None) is not every:
-        raise click.UsageError("Name a memory, or say --all.")
+        raise click.UsageError("Pass either a memory or --all.")
     if memory is not None:
         forgotten = client.delete(_find(client, bot, memory), Memory)
         return Result(forgotten, f"Forgotten: {forgotten.fact}")
-    confirm(f"Let {clean(bot)} forget everything?", yes=yes)
-    count = client.delete(_where(client, bot), Forgotten)
-    return Result(count, f"Forgotten: {count.memories}.")
+    confirm(f"Delete all memories of {clean(bot)}?", yes=yes)
+    count = client.delete(_path(client, bot), Forgotten)
+    return Result(count, f"Memories deleted: {count.memories}.")
 
 
 @memories.command()
@@ -146,30 +146,30 @@ def forget(client: Client, bot: str, memory: str | None, every: bool, yes: bool)
 def recall(bot: str, question: str, limit: int, as_json: bool) -> None:
     """Show the memories that would be included with QUESTION, best match first."""
     with connect() as client:
-        found = client.get(f"{_where(client, bot)}/recall", list[Match], {"q": question, "limit": limit})
+        found = client.get(f"{_path(client, bot)}/recall", list[Match], {"q": question, "limit": limit})
         way = client.get("/memories/way", RecallWay)
     if as_json:
         print_json(found)
         return
     print_result(
-        found, _matches_table, as_json=False, empty="Nothing fits. Pinned memories go along all the same."
+        found, _matches_table, as_json=False, empty="No memory matches. Pinned memories are always included."
     )
-    click.echo(" ".join(filter(None, (f"Found by {way.by}.", way.hint))), err=True)
+    click.echo(" ".join(filter(None, (f"Searched by {way.by}.", way.hint))), err=True)
 
 
 def _change(client: Client, bot: str, memory: str, body: dict[str, Any]) -> Result[Memory]:
     return Result(client.patch(_find(client, bot, memory), Memory, body), _memory_row)
 
 
-def _where(client: Client, bot: str) -> str:
+def _path(client: Client, bot: str) -> str:
     return f"/bots/{find_bot(client, bot).id}/memories"
 
 
-def _find(client: Client, bot: str, given: str) -> str:
-    where = _where(client, bot)
-    if is_id(given):
-        return f"{where}/{given}"
-    known = client.pages(where, Memory, MAX_MEMORIES)
+def _find(client: Client, bot: str, ref: str) -> str:
+    path = _path(client, bot)
+    if is_id(ref):
+        return f"{path}/{ref}"
+    known = client.pages(path, Memory, MAX_MEMORIES)
     listed_by = f"bots memories list {clean(bot)}"
-    found = choose(given, "memory", known, lambda one: one.id, many="memories", listed_by=listed_by)
-    return f"{where}/{found.id}"
+    found = choose(ref, "memory", known, lambda one: one.id, many="memories", listed_by=listed_by)
+    return f"{path}/{found.id}"

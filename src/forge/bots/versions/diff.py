@@ -66,9 +66,9 @@ def _common_prefix(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _matching_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of lines that stay, in order: as many as there can be, or none when finding them takes too long.
+    """Return the longest list of pairs of equal lines, in order; an empty list if finding it takes too many steps.
 
-    Myers, 1986: `reached[k]` is how far into the old text one gets on diagonal k (old minus new) with d changes.
+    Myers, 1986: `reached[k]` is the furthest line of the old text on diagonal k (old minus new) after d changes.
     """
     history: list[dict[int, int]] = []
     reached, steps = {1: 0}, 0

@@ -14,7 +14,7 @@ from forge.bots.files.skills_toml import parse_skills
 from forge.bots.files.soul import parse_soul
 from forge.bots.files.user import parse_user
 from forge.bots.models import BotFile, FileProblem, Identity, SkillEntry, Soul
-from forge.bots.versions.naming import typed
+from forge.bots.versions.models import file_arguments
 from forge.bots.versions.store import Head
 from forge.errors import Internal
 from forge.kernel.hashing import hash_text
@@ -129,21 +129,21 @@ def read_bot_files(slug: str, statuses: Mapping[BotFile, FileStatus]) -> BotFile
 
 
 def _block(slug: str, status: FileStatus) -> Block | None:
-    which = typed(slug, status.file)
+    arguments = file_arguments(slug, status.file)
     if status.disk.text is None:
         return Block(
-            describe_problem(status.problems[0]), f"Write it back: forge bots files rollback {which}"
+            describe_problem(status.problems[0]), f"Restore it: forge bots files rollback {arguments}"
         )
     if status.file is BotFile.SOUL and not status.is_accepted:
         return Block(
             NOT_ACCEPTED,
-            f"See what changed: forge bots files diff {which}. Then: forge bots files accept {which}, "
-            f"or: forge bots files rollback {which}",
+            f"Review the change: forge bots files diff {arguments}. "
+            f"Then accept it: forge bots files accept {arguments}, or undo it: forge bots files rollback {arguments}",
         )
     if status.errors:
         return Block(
             describe_problem(status.errors[0]),
-            f"Correct it: forge bots files edit {which}. Or go back: forge bots files rollback {which}",
+            f"Fix it: forge bots files edit {arguments}. Or roll back: forge bots files rollback {arguments}",
         )
     return None
 

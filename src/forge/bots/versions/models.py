@@ -15,6 +15,19 @@ Message = Annotated[str, Field(max_length=500), NO_NUL]
 
 BY_HAND = "by hand"
 """Author of an edit made outside of Forge."""
+FILES_BY_ARGUMENT = {
+    "soul": BotFile.SOUL,
+    "identity": BotFile.IDENTITY,
+    "user": BotFile.USER,
+    "skills": BotFile.SKILLS,
+}
+"""Names of the files at the command line."""
+
+
+def file_arguments(slug: str, file: BotFile) -> str:
+    """Return the command-line arguments for a file of a bot, such as `atlas soul`."""
+    name = next(name for name, known in FILES_BY_ARGUMENT.items() if known is file)
+    return f"{slug} {name}"
 
 
 class DiffRow(BaseModel):

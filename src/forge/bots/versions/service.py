@@ -1,4 +1,4 @@
-"""Read, find_problems, save, compare, roll back and accept the files of a bot."""
+"""Read, check, save, compare, roll back and accept the files of a bot."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -21,8 +21,8 @@ from forge.bots.versions.models import (
     NewAcceptance,
     NewContent,
     NewRollback,
+    file_arguments,
 )
-from forge.bots.versions.naming import typed
 from forge.bots.versions.store import NewVersion
 from forge.bots.versions.versioned_files import InTransaction, VersionedFiles
 from forge.errors import Malformed, NotFound
@@ -154,7 +154,7 @@ class Versions:
         if found is None:
             raise NotFound(
                 f"{file.file_name} has no version {number}.",
-                hint=f"List them: forge bots files history {typed(bot.slug, file)}",
+                hint=f"List them: forge bots files history {file_arguments(bot.slug, file)}",
             )
         return found
 
@@ -234,7 +234,7 @@ class Versions:
             yours=await _diff(current, content, ON_DISK, "your text"),
         )
         return FileChanged(
-            f"{status.file.file_name} was changed since you opened it.",
+            f"{status.file.file_name} changed since you opened it.",
             hint="Review the differences, merge them, and save again.",
             detail=detail.model_dump(mode="json"),
         )
@@ -251,11 +251,11 @@ def _problems_and_block(slug: str, statuses: list[FileStatus]) -> tuple[list[Fil
 
 def _versions_to_save(status: FileStatus, new: NewContent, by: str) -> list[NewVersion]:
     """Return the versions to insert; empty if nothing changes. An unaccepted edit that is replaced is kept as a version."""
-    given = hash_text(new.content)
-    if given != status.disk.hash:
+    new_hash = hash_text(new.content)
+    if new_hash != status.disk.hash:
         return [
             *_unaccepted_edit(status),
-            NewVersion(new.content, given, by, new.message, is_written=False),
+            NewVersion(new.content, new_hash, by, new.message, is_written=False),
         ]
     return [] if status.is_accepted else [_accepted_version(status, by, new.message)]
 
@@ -263,11 +263,11 @@ def _versions_to_save(status: FileStatus, new: NewContent, by: str) -> list[NewV
 def _versions_to_roll_back(
     status: FileStatus, wanted: FileVersionDetail, by: str, message: str
 ) -> list[NewVersion]:
-    is_there = status.disk.hash == wanted.hash
-    if is_there and status.is_accepted:
+    is_on_disk = status.disk.hash == wanted.hash
+    if is_on_disk and status.is_accepted:
         return []
-    kept = [] if is_there else _unaccepted_edit(status)
-    return [*kept, NewVersion(wanted.content, wanted.hash, by, message, is_written=is_there)]
+    kept = [] if is_on_disk else _unaccepted_edit(status)
+    return [*kept, NewVersion(wanted.content, wanted.hash, by, message, is_written=is_on_disk)]
 
 
 def _accepted_version(status: FileStatus, by: str, message: str) -> NewVersion:

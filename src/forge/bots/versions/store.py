@@ -46,14 +46,12 @@ async def heads(tx: Tx, bot_id: str, files: Collection[BotFile]) -> dict[BotFile
             columns.is_written,
             sa.func.row_number()
             .over(partition_by=columns.file, order_by=columns.number.desc())
-            .label("place"),
+            .label("rank"),
         )
         .where(columns.bot_id == bot_id, columns.file.in_([file.value for file in files]))
         .subquery()
     )
-    query = (
-        sa.select(numbered).where(numbered.c.place <= 2).order_by(numbered.c.file, numbered.c.place.desc())
-    )
+    query = sa.select(numbered).where(numbered.c.rank <= 2).order_by(numbered.c.file, numbered.c.rank.desc())
     found: dict[BotFile, Head] = {}
     for row in await tx.execute(query):
         before = found.get(BotFile(row.file))
@@ -110,8 +108,8 @@ async def touch_bot(tx: Tx, bot_id: str, at: datetime, identity: Identity | None
     values: dict[str, Any] = {"updated_at": at}
     if identity is not None:
         values["identity"] = identity.model_dump(mode="json")
-    is_there = bots.c.id == bot_id, bots.c.deleted_at.is_(None)
-    if (await tx.execute(sa.update(bots).where(*is_there).values(**values))).rowcount == 0:
+    is_present = bots.c.id == bot_id, bots.c.deleted_at.is_(None)
+    if (await tx.execute(sa.update(bots).where(*is_present).values(**values))).rowcount == 0:
         raise NotFound("This bot was just deleted.", hint="List them: forge bots list --deleted")
 
 

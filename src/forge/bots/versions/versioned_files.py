@@ -68,12 +68,12 @@ class VersionedFiles:
             heads = await self._heads(bot, files)
             disks = await asyncio.to_thread(read_disk_files, self._folders, bot.slug, files)
             found = {file: FileStatus(file, heads[file], disks[file]) for file in files}
-            open_ones = {file: status for file, status in found.items() if not status.is_settled}
-            if not open_ones:
+            unsettled = {file: status for file, status in found.items() if not status.is_settled}
+            if not unsettled:
                 return found
-            again = await self._heads(bot, open_ones)
-            if all(again[file] == status.head for file, status in open_ones.items()):
-                changes = [await self._reconcile_file(bot, status) for status in open_ones.values()]
+            again = await self._heads(bot, unsettled)
+            if all(again[file] == status.head for file, status in unsettled.items()):
+                changes = [await self._reconcile_file(bot, status) for status in unsettled.values()]
                 if not any(changes):
                     return found
         raise Unavailable("The files of this bot keep changing.", hint="Try again.")
@@ -108,7 +108,7 @@ class VersionedFiles:
             identity = (await asyncio.to_thread(parse_identity, versions[-1].content)).value
         for number, version in enumerate(versions, status.head.number + 1):
             if not await store.insert(tx, bot.id, status.file, number, version, at):
-                return False  # the first of them, so nothing was kept
+                return False  # only the first insert can fail, so nothing was inserted
         await store.touch_bot(tx, bot.id, at, identity)
         await notify_changed(tx, self._events, bot.id, _PARTS[status.file])
         return True
@@ -152,7 +152,7 @@ class VersionedFiles:
             if version is None or not await asyncio.to_thread(
                 self._write, bot.slug, file, version.content, disk.hash
             ):
-                return  # look again
+                return  # `reconcile` reads the file again
         async with self._database.begin() as tx:
             await store.mark_written(tx, bot.id, file, head.number)
 

@@ -74,7 +74,7 @@ class BotCreator:
         return Made(
             bots=[_bot_made(self._bots, bot, bot.identity.display_name, config) for bot in bots],
             hashes=hash_changes(changes),
-            config=config.model_dump_json(),
+            config=config.model_dump(mode="json"),
             at=self._clock(),
         )
 
@@ -156,7 +156,7 @@ class BotReconfigurer:
             bots=[_bot_made(self._bots, bot, config.name, config, is_new=False)],
             hashes=hash_changes(changes),
             before={change.path: change.before for change in changes if change.before is not None},
-            config=config.model_dump_json(),
+            config=config.model_dump(mode="json"),
             at=self._clock(),
         )
 
@@ -172,7 +172,7 @@ class ConfigValidator:
         self._skills = skills
 
     async def check(self, account_id: str, config: BuilderConfig, state: State) -> BuilderConfig:
-        """Return the settings without duplicates. Raise when they are invalid."""
+        """Raise when the settings are invalid."""
         _check_mode(state, config)
         names = [variant.name for variant in config.variants] or [config.name]
         for name in [config.name, *names]:
@@ -184,8 +184,6 @@ class ConfigValidator:
                 f"Unknown category {config.category!r}.", hint=f"Choose one of: {known}.", field="category"
             )
         await self._check_model(account_id, config.model_settings)
-        requests = {request.name: request for request in config.skills}
-        config = config.model_copy(update={"skills": list(requests.values())})
         await self._skills.check(added_skills(state, config))
         return config
 
@@ -220,7 +218,7 @@ class ConfigValidator:
 def _check_mode(state: State, config: BuilderConfig) -> None:
     """Raise when the settings belong to another kind of interview."""
     if not state.mode.makes_bots:
-        raise NotThisMode("This interview is about a skill.", hint="Create the skill instead of a bot.")
+        raise NotThisMode.is_about_a_skill()
     if config.variants and state.mode is not Mode.BATCH:
         raise Invalid(
             "Only a batch creates several bots.",

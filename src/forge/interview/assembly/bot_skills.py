@@ -78,7 +78,7 @@ def template_for(request: SkillRequest) -> SkillFiles:
 def _check_new(request: SkillRequest) -> None:
     if not request.description.strip():
         raise Invalid(
-            f"There is no skill called {request.name}.",
+            f"Skill {request.name} does not exist.",
             hint="Describe what it does to have it written, or remove it.",
             field="skills",
         )

@@ -67,8 +67,8 @@ def _is_new(state: State, name: str) -> bool:
 
 def _config(state: State) -> BuilderConfig:
     """Return the confirmed config, or the current one."""
-    return BuilderConfig.model_validate_json(state.made.config) if state.made else current_config(state)
+    return BuilderConfig.model_validate(state.made.config) if state.made else current_config(state)
 
 
 def _request(state: State) -> SkillBuildRequest:
-    return SkillBuildRequest.model_validate_json(state.made.config) if state.made else to_skill_request(state)
+    return SkillBuildRequest.model_validate(state.made.config) if state.made else to_skill_request(state)

@@ -7,6 +7,7 @@ from forge.errors import Conflict, Invalid
 from forge.interview.assembly.bot_assembly import FinishInterview
 from forge.interview.assembly.file_changes import hash_changes, skill_changes
 from forge.interview.domain.build_config import SkillBuildRequest
+from forge.interview.domain.capability_grants import granted_capabilities
 from forge.interview.domain.dialogue import Mode
 from forge.interview.domain.state import Made, SkillMade, State
 from forge.interview.errors import NotThisMode
@@ -37,14 +38,16 @@ class SkillCreator:
     ) -> Made:
         """Finish the interview first, so that the loser of a race is rejected before it touches a file. If
         the transaction fails afterwards, the skill stays, and a retry finds it unchanged. Capabilities
-        confirmed in the interview are granted with the scopes that the skill declares."""
+        confirmed in the interview are granted with the scopes that the skill declares; others that the
+        request names are declared only."""
         skill = _skill(state, request)
         before = await self._before(state, skill)
         made = self._made(skill, request)
+        granted = [one for one in granted_capabilities(state) if one in (request.capabilities or ())]
         async with self._database.begin() as tx:
             await finish(tx, made)
             await self._library.write(skill, replace=before is not None)
-            await self._own.save(tx, account_id, skill.name, request.capabilities or (), by=by)
+            await self._own.save(tx, account_id, skill.name, granted, by=by)
         return made
 
     async def _before(self, state: State, skill: SkillFiles) -> SkillFiles | None:
@@ -55,7 +58,7 @@ class SkillCreator:
         if found == skill:
             return found
         if state.basis.skill_name != skill.name:
-            raise Conflict(f"There is already a skill called {skill.name}.", hint="Choose another name.")
+            raise Conflict(f"Skill {skill.name} already exists.", hint="Choose another name.")
         if found != state.basis.skill_files:
             raise Conflict(
                 f"Skill {skill.name} changed since this interview started.",
@@ -75,14 +78,14 @@ class SkillCreator:
                 folder=str(self._library.path(skill.name)),
             ),
             hashes=hash_changes(skill_changes(skill, None)),
-            config=request.model_dump_json(),
+            config=request.model_dump(mode="json"),
             at=self._clock(),
         )
 
 
 def _skill(state: State, request: SkillBuildRequest) -> SkillFiles:
     if state.mode is not Mode.SKILL:
-        raise NotThisMode("This interview is about a bot.", hint="Assemble the bot instead of a skill.")
+        raise NotThisMode.is_about_a_bot()
     return confirmed_skill(state, request)
 
 

@@ -93,7 +93,7 @@ def _render(config: BuilderConfig, name: str, body: str) -> str:
 
 
 def written_body(state: State, config: BuilderConfig) -> str | None:
-    """Return the written text if it belongs to these settings; otherwise it would be wrong."""
+    """Return the text written by the model, unless it was written for other settings."""
     written = state.written
     if written is None or written.soul is None or written.of != soul_hash(config):
         return None
@@ -139,26 +139,26 @@ class _Range:
 
 def read_section(text: str, title: str) -> str | None:
     """Return the text of a section; None if there is no such heading."""
-    place = _find(text, title)
-    return None if place is None else text[place.start : place.end].strip()
+    found = _find(text, title)
+    return None if found is None else text[found.start : found.end].strip()
 
 
 def replace_section(text: str, title: str, content: str) -> str:
     """Replace the text below a heading; append the section if it is missing."""
-    place = _find(text, title)
-    if place is None:
+    found = _find(text, title)
+    if found is None:
         before = text.rstrip()
         return (
             f"{before}\n\n# {title}\n\n{content.strip()}\n" if before else f"# {title}\n\n{content.strip()}\n"
         )
-    rest = text[place.end :]
-    before = text[: place.start].rstrip()
+    rest = text[found.end :]
+    before = text[: found.start].rstrip()
     return f"{before}\n\n{content.strip()}\n" + (f"\n{rest}" if rest else "")
 
 
 def add_to_section(text: str, title: str, paragraph: str) -> str:
-    said = read_section(text, title)
-    return replace_section(text, title, "\n\n".join(part for part in (said, paragraph.strip()) if part))
+    existing = read_section(text, title)
+    return replace_section(text, title, "\n\n".join(part for part in (existing, paragraph.strip()) if part))
 
 
 def _find(text: str, title: str) -> _Range | None:
@@ -210,8 +210,8 @@ def _personality(name: str, personality: PersonalityConfig) -> str:
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
-def _tone(said: str) -> str:
-    tone = one_line(said)
+def _tone(text: str) -> str:
+    tone = one_line(text)
     if meant := TONES.get(tone.casefold()):
         return meant
     parts = [TONES[word] for word in words(tone) if word in TONES][:2]

@@ -61,7 +61,7 @@ _FREEDOM = {
     0.6: "balanced medium normal middle",
     1.0: "inventive creative free freely high wild",
 }
-_TEMPERATURES = {word: value for value, said in _FREEDOM.items() for word in said.split()}
+_TEMPERATURES = {word: value for value, names in _FREEDOM.items() for word in names.split()}
 _TOKENS = {"short": 1024, "brief": 1024, "medium": 4096, "normal": 4096, "long": 8192, "needed": 4096}
 _KINDS = {
     SkillKind.PROMPT: ("prompt", "instructions", "instruction", "text"),
@@ -92,32 +92,34 @@ _RECOMMENDED_FIRST = frozenset(
 
 
 class UnclearAnswer(Exception):
-    """The answer cannot be used. The message asks for a better one."""
+    """The answer cannot be used. The message asks for another one."""
 
 
 def parse_answer(state: State, asked: Asked, text: str) -> Fields:
-    """Parse an answer. Raise `Unclear`, and no other error, when it cannot be used."""
-    said = clean_text(text)
-    if not said:
-        raise UnclearAnswer("That answer is empty. Please say it in words.")
-    reader = _PARSERS.get(asked.free or "")
-    if reader is None:
+    """Parse an answer. Raise only `UnclearAnswer` if it cannot be used."""
+    text = clean_text(text)
+    if not text:
+        raise UnclearAnswer("That answer is empty. Please answer in words.")
+    parse = _PARSERS.get(asked.free or "")
+    if parse is None:
         raise UnclearAnswer("Please choose one of the options.")
-    if asked.patches and _normalize(said) in _UNDECIDED and asked.topic in _RECOMMENDED_FIRST:
+    if asked.patches and _normalize(text) in _UNDECIDED and asked.topic in _RECOMMENDED_FIRST:
         return asked.patches[0]
     try:
-        return reader(state, asked, said)
+        return parse(state, asked, text)
     except ValidationError as error:
         raise UnclearAnswer("That does not fit here. Please rephrase it.") from error
 
 
-# One reader per field
+# One parser per field
 
 
-def _name(state: State, asked: Asked, said: str) -> Fields:
-    line = one_line(said).strip("\"'“”«»` ")
+def _name(state: State, asked: Asked, text: str) -> Fields:
+    line = one_line(text).strip("\"'“”«»` ")
     if state.mode is Mode.SKILL:
-        return Fields(name=_require_free_name(state, _slug(line)))
+        slug = _slug(line)
+        require_free_name(state, slug)
+        return Fields(name=slug)
     if len(line) > MAX_NAME:
         raise UnclearAnswer(
             f"A name has at most {MAX_NAME} characters; that was {len(line)}. What should it be called?"
@@ -127,19 +129,23 @@ def _name(state: State, asked: Asked, said: str) -> Fields:
     return Fields(name=line)
 
 
-def _require_free_name(state: State, slug: str) -> str:
-    if slug in state.facts.skill_names and slug != state.basis.skill_name:
+def is_taken(state: State, name: str) -> bool:
+    """Tell whether another skill has this name. Bots may share a name."""
+    return state.mode is Mode.SKILL and name in state.facts.skill_names and name != state.basis.skill_name
+
+
+def require_free_name(state: State, name: str) -> None:
+    if is_taken(state, name):
         raise UnclearAnswer(
-            f"There is already a skill called {slug}. Choose another name, or change that one: forge skill create --edit {slug}"
+            f"Skill {name} already exists. Choose another name, or change it: forge skill create --edit {name}"
         )
-    return slug
 
 
 def _slug(line: str) -> str:
     slug = to_skill_name(line)
     if slug is None:
         raise UnclearAnswer(
-            "The name of a skill is made of a-z, 0-9 and hyphens, such as `summarize-minutes`."
+            "The name of a skill consists of a-z, 0-9 and hyphens, such as `summarize-minutes`."
         )
     if len(line) > 2 * MAX_SKILL_NAME:
         raise UnclearAnswer(
@@ -148,51 +154,51 @@ def _slug(line: str) -> str:
     return slug
 
 
-def _description(state: State, asked: Asked, said: str) -> Fields:
-    _require_meaning(said)
-    known = Fields(description=shorten(one_line(said), MAX_BOT_DESCRIPTION))
-    if len(said) <= MAX_BOT_DESCRIPTION:
+def _description(state: State, asked: Asked, text: str) -> Fields:
+    _require_meaning(text)
+    known = Fields(description=shorten(one_line(text), MAX_BOT_DESCRIPTION))
+    if len(text) <= MAX_BOT_DESCRIPTION:
         return known
     rest = "steps" if state.mode is Mode.SKILL else "purpose"
-    return known.merged(Fields.model_validate({rest: _passage(said)}))
+    return known.merged(Fields.model_validate({rest: _passage(text)}))
 
 
-def _purpose(state: State, asked: Asked, said: str) -> Fields:
+def _purpose(state: State, asked: Asked, text: str) -> Fields:
     if asked.topic == "audience":
-        if len(said) > MAX_AUDIENCE:
+        if len(text) > MAX_AUDIENCE:
             raise UnclearAnswer("Who is it for, in a few words? For example “new colleagues”.")
-        return Fields(purpose=purpose_with_audience(state, one_line(said)))
-    _require_meaning(said)
-    purpose = _passage(said)
+        return Fields(purpose=purpose_with_audience(state, one_line(text)))
+    _require_meaning(text)
+    purpose = _passage(text)
     known: dict[str, Any] = {"purpose": to_sentence(purpose) if len(purpose) < MAX_PASSAGE else purpose}
     if asked.topic == "category" and state.config.description:
         known["purpose"] = _passage(f"{to_sentence(state.config.description)} {known['purpose']}")
     if not state.config.description or state.mode is Mode.RECONFIGURE:
-        known["description"] = shorten(one_line(said), MAX_BOT_DESCRIPTION)
-    found = classify(said)
+        known["description"] = shorten(one_line(text), MAX_BOT_DESCRIPTION)
+    found = classify(text)
     if state.config.category is None and isinstance(found, KnownPurpose):
         known["category"] = defaults_for(found).bot_category.value
     return Fields.model_validate(known)
 
 
-def _require_meaning(said: str) -> None:
-    if not has_meaning(said):
+def _require_meaning(text: str) -> None:
+    if not has_meaning(text):
         raise UnclearAnswer(
-            "Please say a little more: what should it do, and for whom? For example “answers questions about our "
+            "Please say more: what should it do, and for whom? For example “answers questions about our "
             "opening hours”."
         )
 
 
-def _passage(said: str) -> str:
-    if len(said) > MAX_PASSAGE:
+def _passage(text: str) -> str:
+    if len(text) > MAX_PASSAGE:
         raise UnclearAnswer(
-            f"That was {len(said):,} characters; {MAX_PASSAGE:,} fit here. Please shorten it."
+            f"That was {len(text):,} characters; at most {MAX_PASSAGE:,} are allowed. Please shorten it."
         )
-    return said
+    return text
 
 
-def _tone(state: State, asked: Asked, said: str) -> Fields:
-    line = one_line(said)
+def _tone(state: State, asked: Asked, text: str) -> Fields:
+    line = one_line(text)
     if len(line) > MAX_TONE:
         raise UnclearAnswer(
             f"A tone is a few words, at most {MAX_TONE} characters, such as “warm, but never chatty”."
@@ -200,24 +206,24 @@ def _tone(state: State, asked: Asked, said: str) -> Fields:
     return Fields(tone=line)
 
 
-def _traits(state: State, asked: Asked, said: str) -> Fields:
+def _traits(state: State, asked: Asked, text: str) -> Fields:
     traits = _split_list(
-        said, MAX_TRAIT, "Traits are single words or short phrases, such as “patient, precise”."
+        text, MAX_TRAIT, "Traits are single words or short phrases, such as “patient, precise”."
     )
     return Fields(traits=traits[:MAX_TRAITS])
 
 
-def _tags(state: State, asked: Asked, said: str) -> Fields:
-    return Fields(tags=_split_list(said, MAX_TAG, "Tags are single words, separated by commas.")[:MAX_TAGS])
+def _tags(state: State, asked: Asked, text: str) -> Fields:
+    return Fields(tags=_split_list(text, MAX_TAG, "Tags are single words, separated by commas.")[:MAX_TAGS])
 
 
-def _boundaries(state: State, asked: Asked, said: str) -> Fields:
-    return Fields(boundaries="" if _is_none(said) else _passage(said))
+def _boundaries(state: State, asked: Asked, text: str) -> Fields:
+    return Fields(boundaries="" if _is_none(text) else _passage(text))
 
 
-def _model(state: State, asked: Asked, said: str) -> Fields:
-    line = one_line(said).casefold()
-    if isinstance(asked.turn, Clarify) and _normalize(said) in _DONE:
+def _model(state: State, asked: Asked, text: str) -> Fields:
+    line = one_line(text).casefold()
+    if isinstance(asked.turn, Clarify) and _normalize(text) in _DONE:
         return NOTHING
     if "default" in words(line) or line in ("whatever is chosen for bots", "whatever"):
         return Fields(model=DEFAULT_MODEL)
@@ -237,8 +243,8 @@ def _model(state: State, asked: Asked, said: str) -> Fields:
 def _is_about(line: str, offer: ModelOffer) -> bool:
     """Check whether the name of the model contains every word except fillers."""
     name = set(re.findall(r"[a-z]+|\d+", f"{offer.ref} {offer.label}".casefold()))
-    said = [word for word in re.findall(r"[a-z]+|\d+", line) if word not in _FILLERS]
-    return bool(said) and all(word in name for word in said)
+    query = [word for word in re.findall(r"[a-z]+|\d+", line) if word not in _FILLERS]
+    return bool(query) and all(word in name for word in query)
 
 
 _FILLERS = frozenset(
@@ -246,54 +252,56 @@ _FILLERS = frozenset(
 )
 
 
-def _temperature(state: State, asked: Asked, said: str) -> Fields:
-    if number := _NUMBER.search(said):
+def _temperature(state: State, asked: Asked, text: str) -> Fields:
+    if number := _NUMBER.search(text):
         value = float(number[0].replace(",", "."))
         if not 0 <= value <= MAX_TEMPERATURE:
             raise UnclearAnswer(
-                f"It is a number from 0 (always the same) to {MAX_TEMPERATURE} (very free), such as 0.7."
+                f"Enter a number from 0 (always the same) to {MAX_TEMPERATURE} (very free), such as 0.7."
             )
         return Fields(temperature=value)
-    for word in words(said):
+    for word in words(text):
         if word in _TEMPERATURES:
             return Fields(temperature=_TEMPERATURES[word])
-    raise UnclearAnswer("Say precise, balanced or inventive; or a number from 0 to 2, such as 0.7.")
+    raise UnclearAnswer("Answer precise, balanced or inventive, or a number from 0 to 2, such as 0.7.")
 
 
-def _max_tokens(state: State, asked: Asked, said: str) -> Fields:
-    if number := re.search(r"\d[\d.,' ]*", said):
+def _max_tokens(state: State, asked: Asked, text: str) -> Fields:
+    if number := re.search(r"\d[\d.,' ]*", text):
         value = int(re.sub(r"\D", "", number[0])[:9])
         if not 1 <= value <= MAX_TOKENS:
             raise UnclearAnswer(
-                f"It is a number of tokens from 1 to {MAX_TOKENS:,}; 4,096 are about six pages."
+                f"Enter a number of tokens from 1 to {MAX_TOKENS:,}; 4,096 tokens are about six pages."
             )
         return Fields(max_tokens=value)
-    for word in words(said):
+    for word in words(text):
         if word in _TOKENS:
             return Fields(max_tokens=_TOKENS[word])
-    raise UnclearAnswer("Say short, medium or long; or a number of tokens, such as 4096.")
+    raise UnclearAnswer("Answer short, medium or long, or a number of tokens, such as 4096.")
 
 
-def _skills(state: State, asked: Asked, said: str) -> Fields:
-    if _is_none(said):
+def _skills(state: State, asked: Asked, text: str) -> Fields:
+    if _is_none(text):
         return Fields(skills=[])
     is_change = state.mode is Mode.RECONFIGURE
     has = (state.config.skills or []) if is_change else []
-    if is_change and (less := _REMOVE.match(said)):
+    if is_change and (less := _REMOVE.match(text)):
         away = {
             to_skill_name(part)
-            for part in _split_list(said[less.end() :], 200, "Say which: “remove summarize”.")
+            for part in _split_list(
+                text[less.end() :], 200, "Name the skills to remove, such as “remove summarize”."
+            )
         }
         return Fields(skills=[skill for skill in has if skill.name not in away])
-    said = _ADD.sub("", said) if is_change else said
-    parts = _split_list(said, 200, "Name the skills separated by commas, such as “summarize, code-review”.")
+    text = _ADD.sub("", text) if is_change else text
+    parts = _split_list(text, 200, "Name the skills separated by commas, such as “summarize, code-review”.")
     found = {request.name: request for part in parts if (request := _skill(state, part))}
     every = {skill.name: skill for skill in has} | found
     if len(every) > MAX_SKILLS:
         raise UnclearAnswer(f"A bot has at most {MAX_SKILLS} skills; that would be {len(every)}.")
     if not found:
         raise UnclearAnswer(
-            "The name of a skill is made of a-z, 0-9 and hyphens, such as `summarize-minutes`."
+            "The name of a skill consists of a-z, 0-9 and hyphens, such as `summarize-minutes`."
         )
     return Fields(skills=list(every.values()))
 
@@ -309,62 +317,62 @@ def _skill(state: State, part: str) -> SkillRequest | None:
     return SkillRequest(name=slug, description=to_sentence(part))
 
 
-def _variants(state: State, asked: Asked, said: str) -> Fields:
+def _variants(state: State, asked: Asked, text: str) -> Fields:
     others = list(state.config.variants or [])
     base, number = state.config.name or "Bot", len(others) + 1
-    about = [capitalize_first(word) for word in salient_words(said)[:2]]
-    is_short = len(words(said)) <= 4
+    about = [capitalize_first(word) for word in salient_words(text)[:2]]
+    is_short = len(words(text)) <= 4
     name = f"{base} {' '.join(about)}" if about and is_short else f"{base} {number}"
-    variant = create_variant(name, to_sentence(_passage(said)), others, state.facts.bot_names)
+    variant = create_variant(name, to_sentence(_passage(text)), others, state.facts.bot_names)
     return Fields(variants=[*others, variant])
 
 
-def _kind(state: State, asked: Asked, said: str) -> Fields:
-    every = words(said)
+def _kind(state: State, asked: Asked, text: str) -> Fields:
+    every = words(text)
     found = [kind for kind, names in _KINDS.items() if any(name in every for name in names)]
     if len(found) != 1:
         raise UnclearAnswer("Which one is it: instructions, script or program?")
     return Fields(kind=found[0])
 
 
-def _trigger(state: State, asked: Asked, said: str) -> Fields:
-    return Fields(trigger=to_sentence(_passage(said)[: MAX_PASSAGE - 1]))
+def _trigger(state: State, asked: Asked, text: str) -> Fields:
+    return Fields(trigger=to_sentence(_passage(text)[: MAX_PASSAGE - 1]))
 
 
-def _steps(state: State, asked: Asked, said: str) -> Fields:
-    known = Fields(steps=_passage(said))
+def _steps(state: State, asked: Asked, text: str) -> Fields:
+    known = Fields(steps=_passage(text))
     if state.config.description:
         return known
-    return known.merged(Fields(description=shorten(one_line(said), MAX_BOT_DESCRIPTION)))
+    return known.merged(Fields(description=shorten(one_line(text), MAX_BOT_DESCRIPTION)))
 
 
-def _capabilities(state: State, asked: Asked, said: str) -> Fields:
-    if _is_none(said):
+def _capabilities(state: State, asked: Asked, text: str) -> Fields:
+    if _is_none(text):
         return Fields(capabilities=[])
-    text = said.casefold().replace("-", "_").replace(" ", "_")
-    found = [one for one in Capability if re.search(rf"(?<![a-z]){one.value}(?![a-z])", text)]
+    names = text.casefold().replace("-", "_").replace(" ", "_")
+    found = [one for one in Capability if re.search(rf"(?<![a-z]){one.value}(?![a-z])", names)]
     if not found:
-        raise UnclearAnswer(f"It can be given {join_words([one.value for one in Capability])}, or none.")
+        raise UnclearAnswer(f"Choose from {join_words([one.value for one in Capability])}, or none.")
     return Fields(capabilities=found)
 
 
-def _what(state: State, asked: Asked, said: str) -> Fields:
+def _what(state: State, asked: Asked, text: str) -> Fields:
     """Check that the answer names a part to change. It sets nothing yet."""
-    if find_part(state.mode, said) is None:
+    if find_part(state.mode, text) is None:
         raise UnclearAnswer("Which part should change: its name, purpose, personality, model or skills?")
     return NOTHING
 
 
-def _is_none(said: str) -> bool:
-    return _normalize(said) in _NONE
+def _is_none(text: str) -> bool:
+    return _normalize(text) in _NONE
 
 
-def _normalize(said: str) -> str:
-    return one_line(said).casefold().replace("\u2019", "'").strip(".! ")
+def _normalize(text: str) -> str:
+    return one_line(text).casefold().replace("\u2019", "'").strip(".! ")
 
 
-def _split_list(said: str, max_length: int, error_message: str) -> list[str]:
-    parts = [_BULLET.sub("", one_line(part)).strip(" \"'“”").rstrip(".") for part in _LIST.split(said)]
+def _split_list(text: str, max_length: int, error_message: str) -> list[str]:
+    parts = [_BULLET.sub("", one_line(part)).strip(" \"'“”").rstrip(".") for part in _LIST.split(text)]
     found = list({part.casefold(): part for part in reversed(parts) if part}.values())[::-1]
     if not found or any(len(part) > max_length for part in found):
         raise UnclearAnswer(error_message)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from forge.bots.models import MAX_TONE, Description, GivenName, MaxTokens, Tags, Temperature, Trait
 from forge.kernel.text import NO_NUL
@@ -23,12 +23,22 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def _kind(value: object) -> object:
+    """Accept `wasm`, an older name of `script`."""
+    return SkillKind.SCRIPT if value == "wasm" else value
+
+
+RequestedKind = Annotated[
+    SkillKind, BeforeValidator(_kind), Field(description="`wasm` is accepted as another name of `script`.")
+]
+
+
 class SkillRequest(_Part):
     """A skill to give to a bot: one from the library, or a new one that is written on assembly."""
 
     name: SkillName
     description: Annotated[str, Field(max_length=MAX_DESCRIPTION), NO_NUL] = ""
-    skill_type: SkillKind = SkillKind.PROMPT
+    skill_type: RequestedKind = SkillKind.PROMPT
 
     @classmethod
     def of(cls, offer: SkillOffer) -> Self:
@@ -88,6 +98,10 @@ class ModelConfig(_Part):
     max_tokens: MaxTokens
 
 
+def _unique(skills: list[SkillRequest]) -> list[SkillRequest]:
+    return list({request.name: request for request in skills}.values())
+
+
 class BuilderConfig(BaseModel):
     """The complete configuration of a bot, or of a batch of bots."""
 
@@ -99,7 +113,7 @@ class BuilderConfig(BaseModel):
     tags: Tags = []
     personality: PersonalityConfig
     model_settings: ModelConfig = Field(alias="model_config")
-    skills: Annotated[list[SkillRequest], Field(max_length=MAX_SKILLS)] = []
+    skills: Annotated[list[SkillRequest], Field(max_length=MAX_SKILLS), AfterValidator(_unique)] = []
     variants: Annotated[list[VariantFields], Field(max_length=MAX_VARIANTS)] = []
     """Batches only: create one bot per variant instead of a single bot."""
 
@@ -109,9 +123,9 @@ class SkillBuildRequest(_Part):
 
     name: SkillName
     description: Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION), NO_NUL]
-    skill_type: SkillKind = SkillKind.PROMPT
+    skill_type: RequestedKind = SkillKind.PROMPT
     capabilities: list[Capability] | None = None
-    """Capabilities to grant; null grants those that were confirmed in the interview."""
+    """Default: those that were confirmed in the interview. Only confirmed capabilities are granted."""
 
 
 class Preview(BaseModel):

@@ -65,8 +65,8 @@ _KIND_TAGS = {
 def initial_fields(mode: Mode, description: str, purpose: Purpose, basis: Basis) -> Fields:
     """Extract settings from the description. For an existing bot or skill, the description is a change
     request and yields nothing yet."""
-    is_wish = mode is Mode.RECONFIGURE or basis.skill_name is not None
-    if is_wish or not has_meaning(description):
+    is_change_request = mode is Mode.RECONFIGURE or basis.skill_name is not None
+    if is_change_request or not has_meaning(description):
         return Fields()
     known: dict[str, object] = {"description": shorten(one_line(description), MAX_BOT_DESCRIPTION)}
     if mode.makes_bots:
@@ -128,9 +128,9 @@ def purpose_text(known: Fields, name: str | None = None) -> str:
 def purpose_with_audience(state: State, audience: str) -> str:
     """Add the audience to the purpose."""
     known = state.config
-    said = f"The people it works for: {audience[:1].lower()}{audience[1:].rstrip('.')}."
-    before = shorten(known.purpose or purpose_text(known), MAX_PASSAGE - len(said) - 1)
-    return f"{before} {said}".strip()
+    sentence = f"The people it works for: {audience[:1].lower()}{audience[1:].rstrip('.')}."
+    before = shorten(known.purpose or purpose_text(known), MAX_PASSAGE - len(sentence) - 1)
+    return f"{before} {sentence}".strip()
 
 
 def _variants(state: State, known: Fields, name: str) -> list[VariantFields]:
@@ -145,6 +145,8 @@ def _variants(state: State, known: Fields, name: str) -> list[VariantFields]:
 
 
 def to_skill_request(state: State) -> SkillBuildRequest:
+    if state.requested is not None:
+        return state.requested
     known = state.config
     about = known.description or known.steps or state.description
     taken = state.facts.skill_names

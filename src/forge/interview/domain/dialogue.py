@@ -3,10 +3,19 @@
 from enum import StrEnum
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    computed_field,
+)
 
 from forge.interview.domain.build_config import BuilderConfig, Preview, SkillBuildRequest
 from forge.kernel.text import NO_NUL, NOT_BLANK
+from forge.kernel.validation import plain_message
 
 
 class Phase(StrEnum):
@@ -178,30 +187,47 @@ class WentBack(_Answer):
 
 
 FORMS = 'an answer is {"OptionIndex": 0}, {"FreeText": "…"}, {"Confirm": true}, "Back" or {"Back": {"phase": "basics"}}'
+_KINDS = {
+    "OptionIndex": ("option", "index"),
+    "option_index": ("option", "index"),
+    "FreeText": ("text", "text"),
+    "free_text": ("text", "text"),
+    "Confirm": ("confirm", "yes"),
+    "confirm": ("confirm", "yes"),
+}
+_BACK = ("Back", "back")
 
 
-def _read(given: object) -> object:
-    """Accept the short wire forms as well as objects with a `kind`."""
-    if given == "Back":
+def _normalize(value: object) -> object:
+    """Accept the short wire forms, in PascalCase or snake_case, as well as objects with a `kind`."""
+    if isinstance(value, str) and value in _BACK:
         return {"kind": "back"}
-    if isinstance(given, BaseModel):
-        return given
-    form = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-    match form:
-        case {"kind": _}:
-            return form
-        case {"OptionIndex": index, **rest} if not rest:
-            return {"kind": "option", "index": index}
-        case {"FreeText": text, **rest} if not rest:
-            return {"kind": "text", "text": text}
-        case {"Confirm": yes, **rest} if not rest:
-            return {"kind": "confirm", "yes": yes}
-        case {"Back": {"phase": phase}, **rest} if not rest:
+    if not isinstance(value, dict):
+        return value
+    form = cast("dict[str, Any]", value)
+    if "kind" in form or len(form) != 1:
+        return form
+    ((name, content),) = form.items()
+    if name in _KINDS:
+        kind, field = _KINDS[name]
+        return {"kind": kind, field: content}
+    match content:
+        case {"phase": phase, **rest} if name in _BACK and not rest:
             return {"kind": "back", "phase": phase}
         case _:
-            raise ValueError(FORMS)
+            return form
+
+
+def _validate(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    """Report a problem without the names of internal fields."""
+    try:
+        return handler(_normalize(value))
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        is_form = problem["type"].startswith(("union_tag", "extra_forbidden", "missing", "model", "dict"))
+        raise ValueError(FORMS if is_form else plain_message(problem)) from error
 
 
 Answer = Annotated[
-    Annotated[Chosen | Said | Confirmed | WentBack, Field(discriminator="kind")], BeforeValidator(_read)
+    Annotated[Chosen | Said | Confirmed | WentBack, Field(discriminator="kind")], WrapValidator(_validate)
 ]

@@ -169,7 +169,7 @@ def _noun_phrase(text: str) -> list[str]:
     head = words(re.split(r"[,.;:!?(]", text, maxsplit=1)[0])
     had_article = bool(head) and head[0] in _ARTICLES
     body = head[1:] if had_article else head
-    end = next((place for place, word in enumerate(body) if is_stop_word(word)), len(body))
+    end = next((index for index, word in enumerate(body) if is_stop_word(word)), len(body))
     phrase = body[:end]
     if not 2 <= len(phrase) <= MAX_WORDS or all(is_generic_word(word) for word in phrase):
         return []
@@ -189,12 +189,12 @@ def _role_name(text: str) -> str | None:
 def _verb_name(text: str) -> str | None:
     """Name by verb and object: `Release Notes Writer` for `writes release notes from commits`."""
     every = words(text)
-    for place, word in enumerate(every):
+    for index, word in enumerate(every):
         agent = _ROLE_BY_VERB.get(_verb_stem(word))
         if agent is None:
             continue
         object_: list[str] = []
-        for after in every[place + 1 :]:
+        for after in every[index + 1 :]:
             if (is_stop_word(after) and object_) or len(object_) == MAX_WORDS - 2:
                 break
             if (
@@ -262,10 +262,10 @@ def find_subjects(text: str) -> list[str]:
 
 def _verb_and_object(text: str) -> list[str]:
     every = words(text)
-    place = next((place for place, word in enumerate(every) if _verb_stem(word) in _ROLE_BY_VERB), None)
-    if place is None:
+    index = next((index for index, word in enumerate(every) if _verb_stem(word) in _ROLE_BY_VERB), None)
+    if index is None:
         return []
-    return [_verb_stem(every[place]), *salient_words(" ".join(every[place + 1 :]))[:2]]
+    return [_verb_stem(every[index]), *salient_words(" ".join(every[index + 1 :]))[:2]]
 
 
 def _unique_skill_name(slug: str, taken: Sequence[str]) -> str:

@@ -1,12 +1,13 @@
 """The state of an interview as saved after every turn: enough to continue it or to recreate its files."""
 
+import json
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from forge.interview.domain.build_config import NOTHING, BuilderConfig, Fields
+from forge.interview.domain.build_config import NOTHING, BuilderConfig, Fields, SkillBuildRequest
 from forge.interview.domain.categories import Purpose, QuestionBudget, defaults_for
 from forge.interview.domain.dialogue import (
     Answer,
@@ -75,6 +76,13 @@ class Exchange(FrozenModel):
     """The model that interpreted the answer, as `provider:model`; None if none was needed."""
     cost_micros: int = 0
     answered_at: datetime
+
+
+class AnsweredTurn(FrozenModel):
+    """The last turn that was answered, to recognize a repeated request."""
+
+    revision: int
+    answer: Answer
 
 
 class Remembered(FrozenModel):
@@ -160,6 +168,11 @@ class SkillMade(FrozenModel):
     folder: str
 
 
+def _from_json(value: object) -> object:
+    """Read a config that an earlier version saved as JSON text."""
+    return json.loads(value or "{}") if isinstance(value, str) else value
+
+
 class Made(FrozenModel):
     """What an interview created."""
 
@@ -170,7 +183,11 @@ class Made(FrozenModel):
     before: dict[str, str] = {}
     """Reconfigured bots only: the previous content of the changed files, so that the change can be
     replayed."""
-    config: Annotated[str, Field(description="The confirmed config, as JSON.")] = ""
+    config: Annotated[
+        dict[str, Any],
+        BeforeValidator(_from_json),
+        Field(description="The confirmed config of the bots, or the confirmed request for the skill."),
+    ] = {}
     at: datetime
 
 
@@ -203,6 +220,9 @@ class State(FrozenModel):
     written: Written | None = None
     edited: BuilderConfig | None = None
     """Settings edited in the review, whose soul has to be rewritten."""
+    requested: SkillBuildRequest | None = None
+    """A complete request for a skill that ended the interview early, and has to be written."""
+    answered: AnsweredTurn | None = None
     made: Made | None = None
 
     @property

@@ -80,10 +80,10 @@ def next_bot_question(state: State) -> Asked | None:
 def _ask_topic(topic: Topic, state: State, name: str | None = None) -> Asked | None:
     """Ask about a topic; None when there is nothing to choose from. `name` distinguishes repeated
     questions."""
-    place = QuestionContext(state.mode, topic.phase, name or topic.value)
+    context = QuestionContext(state.mode, topic.phase, name or topic.value)
     if topic is Topic.PURPOSE:
-        return ask_purpose(place)
-    return _QUESTIONS[topic](place, state)
+        return ask_purpose(context)
+    return _QUESTIONS[topic](context, state)
 
 
 _QUESTIONS = {
@@ -181,9 +181,9 @@ def _ask_variant(state: State, number: int) -> Asked:
         reason = f"{variation.reason} It would be called “{variant.name}”."
         patch = Fields(variants=[*others, variant])
         choices.append(Choice(variation.id, variation.label, reason, patch))
-    place = QuestionContext(state.mode, Phase.PERSONALITY, f"variant:{number}")
+    context = QuestionContext(state.mode, Phase.PERSONALITY, f"variant:{number}")
     question = f"What makes number {number} of {state.basis.variants} different?"
-    return build_question(place, question, choices, free="variants")
+    return build_question(context, question, choices, free="variants")
 
 
 MAX_CHANGE_OPTIONS = 5
@@ -259,12 +259,12 @@ def _ask_what(state: State, number: int) -> Asked:
         choices = [last, *choices]
         last = None
     ordered = move_to_front(choices, wanted.value if wanted else None)
-    place = QuestionContext(state.mode, Phase.BASICS if number == 1 else Phase.REVIEW, what_topic(number))
-    return build_question(place, question, [*ordered, last] if last else ordered, free="what")
+    context = QuestionContext(state.mode, Phase.BASICS if number == 1 else Phase.REVIEW, what_topic(number))
+    return build_question(context, question, [*ordered, last] if last else ordered, free="what")
 
 
 def _quote_current(value: str | None) -> str:
-    return f"“{shorten(one_line(value), 150)}”" if value and value.strip() else "nothing said"
+    return f"“{shorten(one_line(value), 150)}”" if value and value.strip() else "not set"
 
 
 def _offer_current(asked: Asked, topic: Topic, state: State) -> Asked:
@@ -295,10 +295,10 @@ def _describe_current(topic: Topic, known: Fields) -> str:
     if topic is Topic.SKILLS:
         return join_words([skill.name for skill in known.skills or []]) if known.skills else "no skills"
     if topic is Topic.PURPOSE:
-        return shorten(one_line(known.purpose or known.description or "nothing said"), 150)
+        return shorten(one_line(known.purpose or known.description or "not set"), 150)
     value: object = getattr(known, topic_field(topic))
     if topic is Topic.MODEL and value in (None, DEFAULT_MODEL):
         return "the model chosen for bots"
     if not value and value != 0:
-        return "nothing said"
+        return "not set"
     return join_words(known.traits or []) if topic is Topic.TRAITS else shorten(one_line(str(value)), 150)

@@ -47,42 +47,48 @@ _OFFERED = (
 recognised."""
 _AUDIENCES = {
     KnownPurpose.CUSTOMER_SERVICE: (
-        ("customers", "Customers", "They want a solution and a kind word, not our terms."),
-        ("colleagues", "Colleagues who answer customers", "It drafts, a person sends: it may be franker."),
+        ("customers", "Customers", "They want a solution and a kind word, not internal terms."),
+        (
+            "colleagues",
+            "Colleagues who answer customers",
+            "It writes drafts that a person sends, so it can be more frank.",
+        ),
         (
             "prospects",
             "People who have not bought yet",
-            "They need to understand what suits them, without pressure.",
+            "They need to find out what suits them, without pressure.",
         ),
     ),
     KnownPurpose.RESEARCH: (
-        ("myself", "Mainly me", "It may take your knowledge of the field for granted."),
+        ("myself", "Mainly me", "It can take your knowledge of the field for granted."),
         ("students", "Students", "They need the steps and the sources, not only the result."),
-        ("public", "People outside the field", "Everything has to be said in plain words."),
+        ("public", "People outside the field", "Everything has to be explained in plain words."),
     ),
     KnownPurpose.COMPLEX_ANALYST: (
         ("deciders", "People who decide", "They need the point first, then the numbers behind it."),
-        ("analysts", "Other analysts", "They want the method and the uncertainty, too."),
-        ("myself", "Mainly me", "It may take your context for granted."),
+        ("analysts", "Other analysts", "They also want the method and the uncertainty."),
+        ("myself", "Mainly me", "It can take your context for granted."),
     ),
 }
 _AUDIENCE_TEXTS = {"myself": "the person who made it"}
 _DEFAULT_AUDIENCES = (
-    ("myself", "Mainly me", "It may take your context for granted."),
-    ("team", "My team", "It should explain itself to several people."),
-    ("public", "Anyone", "It assumes no knowledge and is careful with what it promises."),
+    ("myself", "Mainly me", "It can take your context for granted."),
+    ("team", "My team", "Several people should be able to follow it."),
+    ("public", "Anyone", "It assumes no prior knowledge and is careful with promises."),
 )
 
 
-def ask_purpose(place: QuestionContext) -> Asked:
+def ask_purpose(context: QuestionContext) -> Asked:
     message = (
         "What should it do? One or two sentences are enough, for example: “answers questions about our "
         "products” or “turns my meeting notes into a list of tasks”."
     )
-    return build_clarification(place, message, free="description" if place.mode is Mode.SKILL else "purpose")
+    return build_clarification(
+        context, message, free="description" if context.mode is Mode.SKILL else "purpose"
+    )
 
 
-def ask_category(place: QuestionContext, state: State) -> Asked:
+def ask_category(context: QuestionContext, state: State) -> Asked:
     about = shorten(one_line(state.config.description or state.config.purpose or ""), 80)
     usual = defaults_for(state.purpose).bot_category.value
     choices = [
@@ -97,10 +103,10 @@ def ask_category(place: QuestionContext, state: State) -> Asked:
         ),
     ]
     question = f"“{about}”: what comes closest? Or say in your own words what it should do."
-    return build_question(place, question, choices, free="purpose")
+    return build_question(context, question, choices, free="purpose")
 
 
-def ask_name(place: QuestionContext, state: State) -> Asked:
+def ask_name(context: QuestionContext, state: State) -> Asked:
     about = state.config.description or state.config.purpose or state.description
     names = suggest_names(about, state.purpose, state.facts.bot_names)
     choices = [
@@ -109,28 +115,32 @@ def ask_name(place: QuestionContext, state: State) -> Asked:
     ]
     if len(choices) == 1:
         choices.append(
-            Choice("name-2", f"{names[0]} II", "The same, for a second one.", Fields(name=f"{names[0]} II"))
+            Choice(
+                "name-2", f"{names[0]} II", "The same name, for a second bot.", Fields(name=f"{names[0]} II")
+            )
         )
     question = "What should it be called?"
-    if place.mode is Mode.BATCH:
+    if context.mode is Mode.BATCH:
         question = "What name should they share? Each gets a suffix of its own."
-    return build_question(place, question, choices, free="name")
+    return build_question(context, question, choices, free="name")
 
 
 def _why_name(number: int, name: str, about: str) -> str:
     parts = name.lower().split()
-    said = " ".join(one for one in salient_words(about) if any(one.startswith(part[:4]) for part in parts))
-    if not said:
+    matching = " ".join(
+        one for one in salient_words(about) if any(one.startswith(part[:4]) for part in parts)
+    )
+    if not matching:
         return "A proper name: short, and easy to say."
     reasons = (
-        f"The most descriptive one: you wrote “{said}”.",
-        f"Says what it is about, “{said}”, and leaves room for more.",
-        f"It contains “{said}”, and sounds like a colleague.",
+        f"The most descriptive one: you wrote “{matching}”.",
+        f"Says what it is about, “{matching}”, and leaves room for more.",
+        f"It contains “{matching}”, and sounds like a colleague.",
     )
     return reasons[min(number, len(reasons)) - 1]
 
 
-def ask_audience(place: QuestionContext, state: State) -> Asked:
+def ask_audience(context: QuestionContext, state: State) -> Asked:
     purpose = state.purpose
     audiences = (
         _AUDIENCES.get(purpose, _DEFAULT_AUDIENCES)
@@ -145,10 +155,10 @@ def ask_audience(place: QuestionContext, state: State) -> Asked:
     ]
     is_own = not {"my", "me"}.isdisjoint(words(state.config.description or ""))
     ordered = move_to_front(choices, "myself" if is_own else None)
-    return build_question(place, "Who will it work for?", ordered, free="purpose")
+    return build_question(context, "Who will it work for?", ordered, free="purpose")
 
 
-def ask_other_purpose(place: QuestionContext, state: State) -> Asked:
+def ask_other_purpose(context: QuestionContext, state: State) -> Asked:
     now = state.config.purpose or purpose_text(state.config) or "It helps."
     choices = [
         Choice(
@@ -157,13 +167,13 @@ def ask_other_purpose(place: QuestionContext, state: State) -> Asked:
             _extended_purpose(now, "It stays with this task and politely declines the rest."),
         ),
         Choice(
-            *("broader", "That, and what lies close to it"),
+            *("broader", "That, and closely related tasks"),
             "It also helps when a question goes a little further.",
             _extended_purpose(now, "It also helps with what lies close to this."),
         ),
     ]
     return build_question(
-        place, "What should it be for? Say it in your own words to replace it.", choices, free="purpose"
+        context, "What should it be for? Say it in your own words to replace it.", choices, free="purpose"
     )
 
 
@@ -194,7 +204,7 @@ LENGTHS = {
 }
 
 
-def ask_model(place: QuestionContext, state: State) -> Asked:
+def ask_model(context: QuestionContext, state: State) -> Asked:
     offers = [offer for offer in state.facts.models if offer.ref != DEFAULT_MODEL]
     usable_first = sorted(offers, key=lambda offer: not offer.has_key)
     choices = [_default_model_choice(state), *(_model_choice(offer) for offer in usable_first)][:MAX_MODELS]
@@ -206,7 +216,7 @@ def ask_model(place: QuestionContext, state: State) -> Asked:
                 Fields(model=DEFAULT_MODEL, max_tokens=LONG_ANSWERS),
             )
         )
-    return build_question(place, "Which model should it run on?", choices, free="model")
+    return build_question(context, "Which model should it run on?", choices, free="model")
 
 
 def _default_model_choice(state: State) -> Choice:
@@ -226,12 +236,12 @@ def _model_choice(offer: ModelOffer) -> Choice:
     return Choice(offer.ref, offer.label, reason, Fields(model=offer.ref))
 
 
-def ask_creativity(place: QuestionContext, state: State) -> Asked:
+def ask_creativity(context: QuestionContext, state: State) -> Asked:
     usual = defaults_for(state.purpose).temperature
     nearest = min(CREATIVITY, key=lambda id: abs(CREATIVITY[id][0] - usual))
     choices = [_creativity_choice(id, usual if id == nearest else None) for id in CREATIVITY]
     return build_question(
-        place, "How freely should it express itself?", move_to_front(choices, nearest), free="temperature"
+        context, "How freely should it express itself?", move_to_front(choices, nearest), free="temperature"
     )
 
 
@@ -241,7 +251,7 @@ def _creativity_choice(id: str, usual: float | None) -> Choice:
     return Choice(id, label, why, Fields(temperature=temperature if usual is None else usual))
 
 
-def ask_length(place: QuestionContext, state: State) -> Asked:
+def ask_length(context: QuestionContext, state: State) -> Asked:
     usual = defaults_for(state.purpose).max_tokens
     nearest = min(LENGTHS, key=lambda id: abs(LENGTHS[id][0] - usual))
     choices = [
@@ -249,7 +259,7 @@ def ask_length(place: QuestionContext, state: State) -> Asked:
         for id, (tokens, label, reason) in LENGTHS.items()
     ]
     return build_question(
-        place, "How long may an answer be?", move_to_front(choices, nearest), free="max_tokens"
+        context, "How long may an answer be?", move_to_front(choices, nearest), free="max_tokens"
     )
 
 
@@ -257,7 +267,7 @@ MAX_SINGLE_SKILLS = 3
 MAX_OFFERED_SKILLS = 5
 
 
-def ask_skills(place: QuestionContext, state: State) -> Asked | None:
+def ask_skills(context: QuestionContext, state: State) -> Asked | None:
     """Ask which skills to add; None when there is nothing to choose from."""
     offers = state.facts.skills[:MAX_OFFERED_SKILLS]
     if not offers:
@@ -269,15 +279,15 @@ def ask_skills(place: QuestionContext, state: State) -> Asked | None:
         Choice(
             "none",
             "None for now",
-            "Skills can be added at any time; without any it stays simple.",
+            "It stays simple without skills, and you can add some at any time.",
             Fields(skills=[]),
         ),
     ]
     question = "Which skills should it have? You can also name others from the library, or describe new ones."
-    return build_question(place, question, choices, free="skills")
+    return build_question(context, question, choices, free="skills")
 
 
-def ask_other_skills(place: QuestionContext, state: State) -> Asked | None:
+def ask_other_skills(context: QuestionContext, state: State) -> Asked | None:
     """Ask which skills to add or remove; None when there is neither."""
     has = state.config.skills or []
     names = {skill.name for skill in has}
@@ -307,7 +317,7 @@ def ask_other_skills(place: QuestionContext, state: State) -> Asked | None:
         return None
     keep = Choice("keep", "Keep what it has", "This is the current setting.")
     question = "Which skills should it have? Name skills to add, or say “remove” and their names."
-    return build_question(place, question, [keep, *choices], free="skills")
+    return build_question(context, question, [keep, *choices], free="skills")
 
 
 def _all_offers_choice(offers: list[SkillOffer]) -> Choice:

@@ -51,7 +51,7 @@ _TONE_SYNONYMS = {
     "analytical": "sober",
     "scholarly": "academic",
 }
-_TONE_BY_SYNONYM = {word: tone for tone, said in _TONE_SYNONYMS.items() for word in said.split()}
+_TONE_BY_SYNONYM = {word: tone for tone, synonyms in _TONE_SYNONYMS.items() for word in synonyms.split()}
 _OTHER_TONES: dict[KnownPurpose | None, tuple[str, ...]] = {
     KnownPurpose.SIMPLE_UTILITY: ("friendly", "formal", "playful", "adaptive"),
     KnownPurpose.COMPLEX_ANALYST: ("direct", "scholarly", "formal", "friendly"),
@@ -70,7 +70,7 @@ _TRAIT_SETS: dict[KnownPurpose | None, tuple[tuple[str, tuple[str, ...], str], .
         (
             "sceptical",
             ("sceptical", "precise", "honest about gaps"),
-            "It questions the data before it believes them.",
+            "It questions the data before it trusts it.",
         ),
         ("clear", ("clear", "pragmatic", "decisive"), "It ends with what to do, not only with what is."),
         ("curious", ("curious", "thorough", "creative"), "It looks beyond the question."),
@@ -86,7 +86,7 @@ _TRAIT_SETS: dict[KnownPurpose | None, tuple[tuple[str, tuple[str, ...], str], .
         ("fast", ("pragmatic", "quick", "concise"), "A working version first, polish later."),
     ),
     KnownPurpose.RESEARCH: (
-        ("sceptical", ("sceptical", "precise", "citation-aware"), "It doubts first, and shows its sources."),
+        ("sceptical", ("sceptical", "precise", "citation-aware"), "It is sceptical, and shows its sources."),
         ("curious", ("curious", "connecting", "thorough"), "It follows leads and sees links between fields."),
         ("clear", ("clear", "balanced", "concise"), "It makes hard things readable."),
     ),
@@ -106,23 +106,23 @@ _BOUNDARIES: dict[KnownPurpose | None, tuple[tuple[str, str, str], ...]] = {
         (
             "promises",
             "Never promise refunds, discounts or dates that are not confirmed.",
-            "A promise made in chat binds you.",
+            "A promise made in a chat is binding.",
         ),
         (
             "person",
             "Hand over to a person when someone is angry or asks for one.",
             "People remember being stuck with a machine.",
         ),
-        ("data", "Never ask for passwords or whole card numbers.", "What was never said cannot leak."),
+        ("data", "Never ask for passwords or whole card numbers.", "Data that was never given cannot leak."),
     ),
     KnownPurpose.CODING: (
         (
             "destructive",
             "Never propose a command that deletes or overwrites something without a warning.",
-            "What is copied is run.",
+            "People run what they copy.",
         ),
         ("secrets", "Never put passwords or keys into code.", "They end up in the history of the project."),
-        ("honest", "Say what was not run or tested.", "Code that looks right is not code that works."),
+        ("honest", "Say what was not run or tested.", "Code that looks right may still not work."),
     ),
     KnownPurpose.RESEARCH: (
         (
@@ -162,7 +162,7 @@ def known_purpose(purpose: Purpose) -> KnownPurpose | None:
     return purpose if isinstance(purpose, KnownPurpose) else None
 
 
-def ask_tone(place: QuestionContext, state: State) -> Asked:
+def ask_tone(context: QuestionContext, state: State) -> Asked:
     purpose = state.purpose
     usual = defaults_for(purpose).tone
     wanted = _find_tone(
@@ -171,7 +171,7 @@ def ask_tone(place: QuestionContext, state: State) -> Asked:
     first = [usual] if wanted is None else [wanted[1], usual]
     tones = list(dict.fromkeys([*first, *_OTHER_TONES[known_purpose(purpose)]]))[:MAX_TONES]
     choices = [_tone_choice(tone, _why_tone(tone, usual, wanted, purpose)) for tone in tones]
-    return build_question(place, "How should it talk?", choices, free="tone")
+    return build_question(context, "How should it talk?", choices, free="tone")
 
 
 def _tone_choice(tone: str, why: str) -> Choice:
@@ -197,7 +197,7 @@ def _find_tone(description: str) -> tuple[str, str] | None:
     return None
 
 
-def ask_traits(place: QuestionContext, state: State) -> Asked:
+def ask_traits(context: QuestionContext, state: State) -> Asked:
     purpose = state.purpose
     usual = list(defaults_for(purpose).traits)
     kind = KINDS[purpose][0].lower() if isinstance(purpose, KnownPurpose) else "a special purpose"
@@ -210,10 +210,10 @@ def ask_traits(place: QuestionContext, state: State) -> Asked:
             for id, traits, reason in _TRAIT_SETS[known_purpose(purpose)]
         ),
     ]
-    return build_question(place, "What should people notice about its character?", choices, free="traits")
+    return build_question(context, "What should people notice about its character?", choices, free="traits")
 
 
-def ask_boundaries(place: QuestionContext, state: State) -> Asked:
+def ask_boundaries(context: QuestionContext, state: State) -> Asked:
     limits = _BOUNDARIES.get(known_purpose(state.purpose), _BOUNDARIES[None])
     every = "\n".join(f"- {limit}" for _, limit, _ in limits)
     all_of_them = Choice("all", "All of these", _combined_reason(limits), Fields(boundaries=every))
@@ -222,11 +222,11 @@ def ask_boundaries(place: QuestionContext, state: State) -> Asked:
         *(Choice(id, limit, reason, Fields(boundaries=f"- {limit}")) for id, limit, reason in limits),
         Choice(
             *("none", "Nothing beyond the usual"),
-            "Every soul already asks for honesty and to do no harm.",
+            "Every bot is already told to be honest and do no harm.",
             Fields(boundaries=""),
         ),
     ]
-    return build_question(place, "Which rules should it always keep to?", choices, free="boundaries")
+    return build_question(context, "Which rules should it always keep to?", choices, free="boundaries")
 
 
 def _combined_reason(limits: tuple[tuple[str, str, str], ...]) -> str:

@@ -41,10 +41,10 @@ class QuestionContext:
 
 
 def build_question(
-    place: QuestionContext, question: str, choices: Sequence[Choice], *, free: str | None
+    context: QuestionContext, question: str, choices: Sequence[Choice], *, free: str | None
 ) -> Asked:
     turn = AskQuestion(
-        phase=place.phase,
+        phase=context.phase,
         question=question,
         options=[
             QuestionOption(
@@ -55,15 +55,15 @@ def build_question(
             for choice in choices
         ],
         allow_free_text=free is not None,
-        phase_label=phase_label(place.mode, place.phase),
+        phase_label=phase_label(context.mode, context.phase),
     )
     patches = [choice.patch for choice in choices]
-    return Asked(turn=turn, topic=place.topic, speaker=InterviewSpeaker.GUIDE, patches=patches, free=free)
+    return Asked(turn=turn, topic=context.topic, speaker=InterviewSpeaker.GUIDE, patches=patches, free=free)
 
 
-def build_clarification(place: QuestionContext, message: str, *, free: str) -> Asked:
-    turn = Clarify(phase=place.phase, message=message)
-    return Asked(turn=turn, topic=place.topic, speaker=InterviewSpeaker.GUIDE, free=free)
+def build_clarification(context: QuestionContext, message: str, *, free: str) -> Asked:
+    turn = Clarify(phase=context.phase, message=message)
+    return Asked(turn=turn, topic=context.topic, speaker=InterviewSpeaker.GUIDE, free=free)
 
 
 def move_to_front(choices: Sequence[Choice], id: str | None) -> list[Choice]:
@@ -147,11 +147,11 @@ def what_topic(number: int) -> str:
 
 def current_round(state: State) -> Round | None:
     """Return the current round; None before the first."""
-    places = [place for place, one in enumerate(state.exchanges) if _is_what(one.asked.topic)]
-    if not places:
+    starts = [index for index, one in enumerate(state.exchanges) if _is_what(one.asked.topic)]
+    if not starts:
         return None
-    since = frozenset(one.asked.topic for one in state.exchanges[places[-1] + 1 :])
-    return Round(len(places), _part_of(state, state.exchanges[places[-1]]), since)
+    since = frozenset(one.asked.topic for one in state.exchanges[starts[-1] + 1 :])
+    return Round(len(starts), _part_of(state, state.exchanges[starts[-1]]), since)
 
 
 def _is_what(topic: str) -> bool:

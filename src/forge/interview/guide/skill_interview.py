@@ -34,8 +34,7 @@ from forge.interview.guide.questions import (
     move_to_front,
     what_topic,
 )
-from forge.skills.capabilities import CAPABILITY_INFO
-from forge.skills.cli.arguments import scope_words
+from forge.skills.capabilities import CAPABILITY_INFO, format_scope
 from forge.skills.models import Capability, Scope, SkillKind
 from forge.skills.suggestions import suggest_capabilities
 
@@ -90,7 +89,9 @@ def _next_for_existing_skill(state: State) -> Asked | None:
 
 def _ask_what(state: State, number: int) -> Asked:
     choices = [
-        Choice("steps", "What it does", "Other steps, another result; say it in your own words."),
+        Choice(
+            "steps", "What it does", "Different steps or a different result; describe it in your own words."
+        ),
         Choice("trigger", "When it is used", "This tells a bot when to use it."),
         Choice("kind", "How it works and what it may do", f"Now: {_kind_name(state)}."),
     ]
@@ -103,17 +104,17 @@ def _ask_what(state: State, number: int) -> Asked:
     else:
         question = "What should change?"
         if has_meaning(state.description):
-            said = shorten(one_line(state.description), 120)
+            excerpt = shorten(one_line(state.description), 120)
             steps = Fields(steps=shorten(clean_text(state.description), MAX_PASSAGE))
             choices = [
                 Choice(
-                    "said", f"What you said: “{said}”", "The instructions are changed accordingly.", steps
+                    "said", f"What you said: “{excerpt}”", "The instructions are changed accordingly.", steps
                 ),
                 *choices,
             ]
         choices.append(Choice("done", "Nothing after all", "It stays as it is."))
-    place = QuestionContext(state.mode, Phase.BASICS, what_topic(number))
-    return build_question(place, question, choices, free="steps")
+    context = QuestionContext(state.mode, Phase.BASICS, what_topic(number))
+    return build_question(context, question, choices, free="steps")
 
 
 def _kind_name(state: State) -> str:
@@ -123,19 +124,19 @@ def _kind_name(state: State) -> str:
 def _ask_name(state: State) -> Asked:
     about = _subject_text(state)
     names = suggest_skill_names(about, state.facts.skill_names)
-    said = shorten(one_line(strip_request(about)), 100)
+    excerpt = shorten(one_line(strip_request(about)), 100)
     choices = [
         Choice(
             name,
             name,
-            f"From your words: “{said}”." if number == 0 else "A shorter or different one.",
+            f"From your words: “{excerpt}”." if number == 0 else "A shorter or different name.",
             Fields(name=name),
         )
         for number, name in enumerate(names)
     ]
     if len(choices) == 1:
         other = f"{names[0][:58]}-skill"
-        choices.append(Choice(other, other, "The same, and it says that it is a skill.", Fields(name=other)))
+        choices.append(Choice(other, other, "The same name, marked as a skill.", Fields(name=other)))
     question = "What should the skill be called? Lower case letters, digits and hyphens."
     return build_question(QuestionContext(state.mode, Phase.BASICS, "name"), question, choices, free="name")
 
@@ -151,16 +152,16 @@ def _task_text(state: State) -> str:
 
 def _ask_steps(state: State, topic: str) -> Asked:
     task = _task_text(state)
-    said = shorten(task, 100)
+    excerpt = shorten(task, 100)
     readings = (
-        ("plain", "Do it in one go and give the result", f"“{said}” needs nothing else.", ()),
+        ("plain", "Do it in one go and return the result", f"“{excerpt}” needs nothing else.", ()),
         (
-            *("check", "Check first whether everything is there, then do it"),
-            "It asks when something is missing, instead of guessing.",
+            *("check", "First check that nothing is missing, then do it"),
+            "It asks about missing input instead of guessing.",
             ("Say what is missing or unclear, and ask for it before going on.",),
         ),
         (
-            *("explain", "Do it, and show how the result came about"),
+            *("explain", "Do it, and explain the result"),
             "Others can check it, or do it themselves next time.",
             ("Show behind the result, in a few lines, how it came about.",),
         ),
@@ -188,11 +189,11 @@ def _ask_trigger(state: State, topic: str) -> Asked:
     choices = [
         Choice(
             *("asked", "When someone asks for exactly that"),
-            f"It stays out of the way until it is wanted: “{shorten(task, 100)}”.",
+            f"It stays out of the way until it is needed: “{shorten(task, 100)}”.",
             Fields(trigger="Use it when someone asks for exactly this."),
         ),
         Choice(
-            *("subject", f"Whenever the talk turns to {subject}"),
+            *("subject", f"Whenever the conversation turns to {subject}"),
             "The bot uses it unasked, even when people do not know about it.",
             Fields(trigger=f"Use it whenever the conversation turns to {subject}."),
         ),
@@ -211,7 +212,7 @@ def _ask_trigger(state: State, topic: str) -> Asked:
 
 
 _KINDS = {
-    SkillKind.PROMPT: "The bot reads them and follows them. Best for judgement and language; nothing can break, nothing is executed.",
+    SkillKind.PROMPT: "The bot reads and follows them. Best for judgement and language; nothing can break, nothing is executed.",
     SkillKind.SCRIPT: "Plain Python source, run in isolation: the same input gives the same output. Best for "
     "calculating, converting and checking.",
     SkillKind.LOCAL: "Run in the sandbox with the programs installed here. Best when other programs are needed; it has the most "
@@ -220,8 +221,8 @@ _KINDS = {
 
 
 def _ask_kind(state: State, topic: str) -> Asked:
-    said = set(words(f"{_subject_text(state)} {state.config.steps or ''}"))
-    computing, programs = said & set(_COMPUTING.split()), said & set(_PROGRAMS.split())
+    found = set(words(f"{_subject_text(state)} {state.config.steps or ''}"))
+    computing, programs = found & set(_COMPUTING.split()), found & set(_PROGRAMS.split())
     best, why = SkillKind.PROMPT, ""
     if programs:
         best, why = SkillKind.LOCAL, min(programs)
@@ -236,14 +237,14 @@ def _ask_kind(state: State, topic: str) -> Asked:
         )
         for kind, reason in _KINDS.items()
     ]
-    place = QuestionContext(state.mode, Phase.MODEL, topic)
-    return build_question(place, "How should it work?", move_to_front(choices, best.value), free="kind")
+    context = QuestionContext(state.mode, Phase.MODEL, topic)
+    return build_question(context, "How should it work?", move_to_front(choices, best.value), free="kind")
 
 
 def _why_kind(state: State, kind: SkillKind, word: str, reason: str) -> str:
-    said = f"Your description says “{word}”. " if word else ""
+    prefix = f"Your description says “{word}”. " if word else ""
     now = " This is the current setting." if state.basis.fields.kind is kind else ""
-    return f"{said}{reason}{now}"
+    return f"{prefix}{reason}{now}"
 
 
 MAX_SINGLE_CAPABILITIES = 3
@@ -255,7 +256,7 @@ def _ask_capabilities(state: State, topic: str) -> Asked:
     singles = dict.fromkeys([*suggested, *(() if suggested else _COMMON)])
     none = Choice(
         *("none", "Nothing: it works with its input"),
-        "The safest: it gets an input and gives back an output.",
+        "The safest choice: it only turns its input into an output.",
         Fields(capabilities=[]),
     )
     alone = [
@@ -269,9 +270,9 @@ def _ask_capabilities(state: State, topic: str) -> Asked:
     ]
     together = [_all_capabilities_choice(list(suggested))] if len(suggested) > 1 else []
     choices = [*together, *alone, none] if suggested else [none, *alone]
-    place = QuestionContext(state.mode, Phase.SKILLS, topic)
+    context = QuestionContext(state.mode, Phase.SKILLS, topic)
     question = "What does it need permission for? You confirm each one before it is created."
-    return build_question(place, question, choices, free="capabilities")
+    return build_question(context, question, choices, free="capabilities")
 
 
 def _suggested(state: State) -> dict[Capability, str]:
@@ -310,9 +311,9 @@ def _ask_capability(state: State, capability: Capability, scope: Scope) -> Asked
             Fields(capabilities=[one for one in wanted if one is not capability]),
         ),
     ]
-    place = QuestionContext(state.mode, Phase.SKILLS, capability_topic(capability, scope))
-    reach = "" if scope == Scope() else f" ({scope_words(scope)})"
-    return build_question(place, f"It asks to {meaning.title}{reach}. Is that all right?", choices, free=None)
+    context = QuestionContext(state.mode, Phase.SKILLS, capability_topic(capability, scope))
+    reach = "" if scope == Scope() else f" ({format_scope(scope)})"
+    return build_question(context, f"It asks to {meaning.title}{reach}. Allow this?", choices, free=None)
 
 
 _QUESTIONS = {

@@ -26,81 +26,81 @@ class Action(StrEnum):
     READY = "ready"
 
 
-def _text(given: object) -> object:
+def _text(value: object) -> object:
     """Accept numbers as text and treat blank text as None."""
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
-    return clean_text(str(given)) or None
+    return clean_text(str(value)) or None
 
 
-def _line(given: object) -> object:
-    text = _text(given)
+def _line(value: object) -> object:
+    text = _text(value)
     return " ".join(text.split()) if isinstance(text, str) else None
 
 
-def _texts(given: object) -> object:
+def _texts(value: object) -> object:
     """Accept text separated by commas or lines as a list. None means not given; an empty list means none."""
-    if isinstance(given, str):
-        given = re.split(r"[,;\n]", given) if given.strip() else None
-    if not isinstance(given, list | tuple):
+    if isinstance(value, str):
+        value = re.split(r"[,;\n]", value) if value.strip() else None
+    if not isinstance(value, list | tuple):
         return None
-    return [text for one in cast("list[Any]", given) if isinstance(text := _line(one), str)]
+    return [text for one in cast("list[Any]", value) if isinstance(text := _line(one), str)]
 
 
-def _number(given: object) -> float | None:
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
-        number = float(given)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
     return number if abs(number) < MAX_NUMBER else None
 
 
-def _whole_number(given: object) -> int | None:
-    number = _number(given)
+def _whole_number(value: object) -> int | None:
+    number = _number(value)
     return None if number is None else round(number)
 
 
-def _numbers(given: object) -> object:
-    if not isinstance(given, list):
+def _numbers(value: object) -> object:
+    if not isinstance(value, list):
         return []
-    found = [_whole_number(one) for one in cast("list[Any]", given)]
+    found = [_whole_number(one) for one in cast("list[Any]", value)]
     return [number for number in found if number is not None]
 
 
-def _action(given: object) -> object:
-    said = given.strip().casefold() if isinstance(given, str) else given
-    return Action.READY if said in ("ready_to_assemble", "ready_to_create_skill") else said
+def _action(value: object) -> object:
+    name = value.strip().casefold() if isinstance(value, str) else value
+    return Action.READY if name in ("ready_to_assemble", "ready_to_create_skill") else name
 
 
-def _phase(given: object) -> object:
-    said = given.strip().casefold() if isinstance(given, str) else ""
-    return said if said in set(Phase) else None
+def _phase(value: object) -> object:
+    name = value.strip().casefold() if isinstance(value, str) else ""
+    return name if name in set(Phase) else None
 
 
-def _options(given: object) -> object:
+def _options(value: object) -> object:
     """Accept plain strings as labels and drop options without a label."""
-    if not isinstance(given, list | tuple):
+    if not isinstance(value, list | tuple):
         return []
-    options = [{"label": one} if isinstance(one, str) else one for one in cast("list[Any]", given)]
+    options = [{"label": one} if isinstance(one, str) else one for one in cast("list[Any]", value)]
     labelled = [one for one in options if isinstance(one, ModelOption) or _has(one, "label")]
     return labelled[: 2 * MAX_MODEL_OPTIONS]
 
 
-def _has(given: object, name: str) -> bool:
-    return isinstance(given, dict) and _line(cast("dict[str, Any]", given).get(name)) is not None
+def _has(value: object, name: str) -> bool:
+    return isinstance(value, dict) and _line(cast("dict[str, Any]", value).get(name)) is not None
 
 
-def _variants(given: object) -> object:
-    if not isinstance(given, list):
+def _variants(value: object) -> object:
+    if not isinstance(value, list):
         return None
-    found = cast("list[Any]", given)
+    found = cast("list[Any]", value)
     return [one for one in found if isinstance(one, ModelVariant) or _has(one, "name")]
 
 
-def _object(given: object) -> object:
-    return cast("object", given) if isinstance(given, dict | BaseModel) else {}
+def _object(value: object) -> object:
+    return cast("object", value) if isinstance(value, dict | BaseModel) else {}
 
 
 Text = Annotated[str | None, BeforeValidator(_text)]

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from forge.bots.models import MAX_BOT_DESCRIPTION, MAX_NAME, MAX_TAG, MAX_TONE, MAX_TRAIT
-from forge.interview.domain.answer_parser import UnclearAnswer, parse_answer
+from forge.interview.domain.answer_parser import UnclearAnswer, is_taken, parse_answer
 from forge.interview.domain.build_config import (
     DEFAULT_MODEL,
     MAX_PASSAGE,
@@ -106,12 +106,14 @@ def _with_patch(state: State, patch: Fields) -> State:
     return state.replace(exchanges=[*state.exchanges[:-1], last])
 
 
-def _purpose(state: State, said: str | None) -> Purpose | None:
-    if said is None:
+def _purpose(state: State, category: str | None) -> Purpose | None:
+    if category is None:
         return None
-    name = re.sub(r"[\s-]+", "_", said.casefold())
+    name = re.sub(r"[\s-]+", "_", category.casefold())
     found = (
-        KnownPurpose(name) if name in set(KnownPurpose) else CustomPurpose(custom=said[:MAX_CUSTOM_PURPOSE])
+        KnownPurpose(name)
+        if name in set(KnownPurpose)
+        else CustomPurpose(custom=category[:MAX_CUSTOM_PURPOSE])
     )
     return None if found == state.purpose else found
 
@@ -160,6 +162,8 @@ def _preview(state: State, blank: Asked) -> Asked | None:
 
 def _question(state: State, turn: ModelTurn, blank: Asked) -> Asked:
     offered = _unique_labels([option for option in turn.options if not _is_other(option.label)])
+    if blank.free == "name":
+        offered = [one for one in offered if not is_taken(state, to_skill_name(one.value or one.label) or "")]
     if len(offered) < MIN_OPTIONS:
         return blank
     shown = offered[:MAX_MODEL_OPTIONS]
@@ -258,11 +262,11 @@ _MAX_ITEMS = {"tags": (5, MAX_TAG), "traits": (8, MAX_TRAIT)}
 """Maximum number of items in a list, and their maximum length."""
 
 
-def _parse_patch(state: State, said: ModelPatch) -> Fields:
+def _parse_patch(state: State, patch: ModelPatch) -> Fields:
     """Return the valid settings for the mode of the interview."""
     usable: dict[str, Any] = {}
     for name in FIELD_PHASES[state.mode]:
-        value = _convert(state, name, getattr(said, name))
+        value = _convert(state, name, getattr(patch, name))
         if value is not None and _is_valid(name, value):
             usable[name] = value
     return Fields.model_validate(usable)
@@ -293,46 +297,46 @@ def _convert(state: State, name: str, value: Any) -> Any:
         case "capabilities":
             return _capabilities(value)
         case "tags" | "traits":
-            most, longest = _MAX_ITEMS[name]
-            return [shorten(one, longest) for one in dict.fromkeys(value)][:most]
+            max_items, max_length = _MAX_ITEMS[name]
+            return [shorten(one, max_length) for one in dict.fromkeys(value)][:max_items]
         case _ if isinstance(value, str):
             return shorten(value, _MAX_LENGTHS[name])
         case _:
             return value
 
 
-def _name(state: State, said: str) -> str | None:
+def _name(state: State, name: str) -> str | None:
     if state.mode is Mode.SKILL:
-        return to_skill_name(said)
-    return shorten(said, MAX_NAME) if _is_a_name(said) else None
+        return to_skill_name(name)
+    return shorten(name, MAX_NAME) if _is_a_name(name) else None
 
 
 def _is_a_name(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-def _variants(state: State, said: list[ModelVariant]) -> list[VariantFields]:
+def _variants(state: State, proposed: list[ModelVariant]) -> list[VariantFields]:
     """Return as many variants as requested, with distinct names."""
     variants: list[VariantFields] = []
-    for one in said[: state.basis.variants or MAX_VARIANTS]:
+    for one in proposed[: state.basis.variants or MAX_VARIANTS]:
         if _is_a_name(one.name):
             name = shorten(make_unique(one.name, [other.name for other in variants]), MAX_NAME)
             variants.append(VariantFields(name=name, difference=shorten(one.difference or "", MAX_PASSAGE)))
     return variants
 
 
-def _capabilities(said: list[str]) -> list[Capability] | None:
+def _capabilities(names: list[str]) -> list[Capability] | None:
     """Keep known capabilities. An empty list means none are needed; a list without a known one means
     nothing."""
-    known = [one for one in Capability if one in {name.casefold() for name in said}]
-    return known if known or not said else None
+    known = [one for one in Capability if one in {name.casefold() for name in names}]
+    return known if known or not names else None
 
 
-def _offered_model(state: State, said: str) -> str | None:
+def _offered_model(state: State, ref: str) -> str | None:
     known = {DEFAULT_MODEL, *(offer.ref for offer in state.facts.models)}
     if state.config.model is not None:
         known.add(state.config.model)
-    return said if said in known else None
+    return ref if ref in known else None
 
 
 def _skills(state: State, names: list[str]) -> list[SkillRequest]:

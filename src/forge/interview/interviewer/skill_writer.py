@@ -95,8 +95,8 @@ SYSTEMS = {
 }
 
 
-def _cleaned(given: object) -> object:
-    return clean_text(given) if isinstance(given, str) else given
+def _clean(value: object) -> object:
+    return clean_text(value) if isinstance(value, str) else value
 
 
 class WrittenSkill(BaseModel):
@@ -104,7 +104,7 @@ class WrittenSkill(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    body: Annotated[str, BeforeValidator(_cleaned)] = Field(
+    body: Annotated[str, BeforeValidator(_clean)] = Field(
         min_length=1, max_length=MAX_BODY, description="SKILL.md below its front matter, in Markdown."
     )
 

@@ -46,8 +46,8 @@ def _partial_text(json: str) -> str:
         return ""
     if not isinstance(found, dict):
         return ""
-    said = cast("dict[str, Any]", found)
-    words = next((text for name in TEXT_FIELDS if isinstance(text := said.get(name), str) and text), "")
+    reply = cast("dict[str, Any]", found)
+    words = next((text for name in TEXT_FIELDS if isinstance(text := reply.get(name), str) and text), "")
     return repair_surrogates(words)
 
 

@@ -22,15 +22,15 @@ class Backend(ABC):
 
     async def run(self, command: Command) -> Outcome:
         checked = check_command(command)
-        async with self._registries.open(command.network) as door:
+        async with self._registries.open(command.network) as access:
             ending = await run_in_thread(
-                lambda stop: self._run(checked, door, stop), f"sandbox {command.argv[0]}"
+                lambda stop: self._run(checked, access, stop), f"sandbox {command.argv[0]}"
             )
-            fetched = door.fetched if door else ()
+            fetched = access.fetched if access else ()
         return Outcome(level=self.level, backend=self.name, fetched=fetched, **vars(ending))
 
     @abstractmethod
-    def _run(self, command: Command, door: RegistryAccess | None, stop: Stop) -> ProcessEnd:
+    def _run(self, command: Command, access: RegistryAccess | None, stop: Stop) -> ProcessEnd:
         """Start the command and wait for its end."""
 
 
@@ -84,8 +84,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def _real_folder(path: Path) -> Path:
-    """Resolve a folder. It must not be a link itself: anyone who can write to its parent could change the
-    target."""
+    """Resolve a folder. It must not be a link: anyone who can write to its parent could change the target."""
     real = path.parent.resolve() / path.name
     if not path.is_absolute() or path.name == ".." or not real.is_dir():
         raise Invalid(f"{path} is not an absolute path of a directory", field="workdir")

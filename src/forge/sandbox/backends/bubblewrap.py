@@ -1,5 +1,4 @@
-"""Backend with the strongest isolation: bubblewrap namespaces, a minimal root, a seccomp filter and
-limits."""
+"""Backend with the strongest isolation: bubblewrap namespaces, a minimal root, a seccomp filter and limits."""
 
 import json
 import platform
@@ -41,10 +40,10 @@ OWN_TASKS = 2
 
 class BwrapProcess:
     def __init__(
-        self, program: Path, command: Command, door: RegistryAccess | None, *, by_descriptor: bool
+        self, program: Path, command: Command, access: RegistryAccess | None, *, by_descriptor: bool
     ) -> None:
         self._command = command
-        self._door = door
+        self._door = access
         self._owner = owner_for(command) if PRLIMIT.exists() else Owner()
         self._files = Descriptors()
         self._binding = Binding(self._files, by_descriptor=by_descriptor)
@@ -110,8 +109,7 @@ class BwrapProcess:
         )
 
     def _argv(self) -> list[str]:
-        """Return the arguments. Limits of another user must be set by that user, so `prlimit` sets them
-        inside."""
+        """Return the arguments. Limits of another user must be set by that user, so `prlimit` sets them inside."""
         if self._owner.switch_to_uid is None:
             return [*self._command.argv]
         limits = self._command.limits
@@ -120,8 +118,7 @@ class BwrapProcess:
         return [str(PRLIMIT), *options, "--", *self._command.argv]
 
     def _read_child_pid(self) -> int | None:
-        """Return the pid of the init process, whose death ends the whole sandbox; None if it was not
-        started."""
+        """Return the pid of the init process, whose death ends the whole sandbox; None if it was not started."""
         line = self._status.readline()
         return int(json.loads(line)["child-pid"]) if line else None
 
@@ -171,12 +168,12 @@ class Bubblewrap(Backend):
     def _takes_descriptors(self) -> bool:
         return takes_descriptors(self._program)
 
-    def _run(self, command: Command, door: RegistryAccess | None, stop: Stop) -> ProcessEnd:
+    def _run(self, command: Command, access: RegistryAccess | None, stop: Stop) -> ProcessEnd:
         with ExitStack() as stack:
             try:
                 stack.enter_context(placeholders(command.workdir, command.protected))
                 process = stack.enter_context(
-                    BwrapProcess(self._program, command, door, by_descriptor=self._takes_descriptors)
+                    BwrapProcess(self._program, command, access, by_descriptor=self._takes_descriptors)
                 )
             except OSError as error:
                 return not_started(error)

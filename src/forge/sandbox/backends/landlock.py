@@ -43,10 +43,10 @@ def landlock_abi() -> int:
 class Landlock(Backend):
     name = "landlock"
 
-    def _run(self, command: Command, door: RegistryAccess | None, stop: Stop) -> ProcessEnd:
-        if door and landlock_abi() < PORTS_ABI:
+    def _run(self, command: Command, access: RegistryAccess | None, stop: Stop) -> ProcessEnd:
+        if access and landlock_abi() < PORTS_ABI:
             raise Unavailable("this kernel cannot limit a command to the registry gateway", hint=INSTALL)
-        with prepare(command, door) as ready:
+        with prepare(command, access) as ready:
             families = (Family.INET,) if ready.port else ()
             filtered = build_filter(platform.machine(), families, own_namespaces=False)
             return launch(ready, Policy(command.argv, _rules(ready), filtered), stop)

@@ -56,15 +56,15 @@ class PreparedCommand:
 
 
 @contextmanager
-def prepare(command: Command, door: RegistryAccess | None) -> Generator[PreparedCommand]:
+def prepare(command: Command, access: RegistryAccess | None) -> Generator[PreparedCommand]:
     """Create a temporary home, also used for /tmp, and open the registry gateway if the command may fetch."""
     home = Path(tempfile.mkdtemp(prefix="forge-home-")).resolve()
     try:
         owner = _owner(command)
         if owner.switch_to_uid is not None and owner.switch_to_gid is not None:
             os.chown(home, owner.switch_to_uid, owner.switch_to_gid)
-        port = door.listen_here() if door else None
-        fetching = door.env(port) if door and port else {}
+        port = access.listen_here() if access else None
+        fetching = access.env(port) if access and port else {}
         env = build_env({**fetching, **command.env}, home=str(home), tmp=str(home))
         yield PreparedCommand(replace(command, writable=(*command.writable, home)), home, env, port)
     finally:
@@ -138,6 +138,6 @@ class Plain(Backend):
 
     name = "plain"
 
-    def _run(self, command: Command, door: RegistryAccess | None, stop: Stop) -> ProcessEnd:
-        with prepare(command, door) as ready:
+    def _run(self, command: Command, access: RegistryAccess | None, stop: Stop) -> ProcessEnd:
+        with prepare(command, access) as ready:
             return launch(ready, Policy(command.argv), stop)

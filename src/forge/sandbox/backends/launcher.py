@@ -63,7 +63,7 @@ def main(policy: dict[str, Any]) -> NoReturn:
     def on_end_signal(number: int, _frame: object) -> NoReturn:
         _end(child)
         if number == ORPHANED or os.getppid() != policy["parent"]:
-            _remove(policy["home"])  # the platform cannot do it any more
+            _remove(policy["home"])  # the platform can no longer do it
         os._exit(KILLED)
 
     signal.signal(signal.SIGTERM, on_end_signal)

@@ -69,8 +69,7 @@ def _make(path: Path) -> None:
 
 
 def _is_placeholder(path: Path, folder: int) -> bool:
-    """Return whether an empty folder is a placeholder. Any empty `.git` counts; others need the sticky
-    bit."""
+    """Return whether an empty folder is a placeholder. Any empty `.git` counts; others need the sticky bit."""
     is_ours = path.name in PROTECTED or bool(os.fstat(folder).st_mode & stat.S_ISVTX)
     return is_ours and not os.listdir(folder)  # the open folder, even if its path was replaced
 

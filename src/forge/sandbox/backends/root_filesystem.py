@@ -36,7 +36,7 @@ class Binding:
         if not self._by_descriptor:
             return option, str(path), str(path)
         try:
-            return f"{option}-fd", self._files.given(_open_without_links(path)), str(path)
+            return f"{option}-fd", self._files.inherit(_open_without_links(path)), str(path)
         except OSError as error:
             raise Invalid(f"{path} was replaced after it was checked", field="workdir") from error
 
@@ -79,7 +79,7 @@ def system_mounts(command: Command) -> Arguments:
     """Mount programs, libraries, devices and temporary file systems."""
     yield from ("--ro-bind", "/usr", "/usr", "--dir", "/etc")
     for folder in (*SYSTEM_FOLDERS, *ETC):
-        yield from _as_it_is(Path(folder))
+        yield from _mount_unchanged(Path(folder))
     # All of /proc is read-only: /proc/sys belongs to root, which may write there even without capabilities.
     yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
     tmp = str(command.limits.tmp_bytes)
@@ -106,7 +106,7 @@ def command_mounts(command: Command, binding: Binding) -> Arguments:
     yield from _protected(command, binding)
 
 
-def _as_it_is(path: Path) -> Arguments:
+def _mount_unchanged(path: Path) -> Arguments:
     if path.is_symlink():
         yield from ("--symlink", str(path.readlink()), str(path))
     elif path.exists():

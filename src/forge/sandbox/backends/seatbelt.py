@@ -29,8 +29,8 @@ def has_seatbelt() -> bool:
 class Seatbelt(Backend):
     name = "seatbelt"
 
-    def _run(self, command: Command, door: RegistryAccess | None, stop: Stop) -> ProcessEnd:
-        with prepare(command, door) as ready:
+    def _run(self, command: Command, access: RegistryAccess | None, stop: Stop) -> ProcessEnd:
+        with prepare(command, access) as ready:
             argv = (PROGRAM, "-p", build_profile(ready.command, ready.port), *command.argv)
             return launch(ready, Policy(argv), stop)
 

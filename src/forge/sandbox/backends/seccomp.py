@@ -3,7 +3,7 @@
 Denied are the calls that reach other processes, namespaces, mounts, modules, keys and clocks; memory that no
 process is charged for (memfd, SysV); setuid bits; and sockets of all but the named families. Without
 namespaces of its own a command would share queues, semaphores and the network with all processes, so those
-are denied as well.
+are denied too.
 """
 
 import errno
@@ -27,7 +27,7 @@ SETUID_BITS = 0o6000
 CREATES = 0o20000100
 """O_CREAT, and the bit that makes O_TMPFILE of O_DIRECTORY."""
 FAST_OPEN = 0x20000000
-"""Connects while sending, which Landlock does not see."""
+"""MSG_FASTOPEN connects while sending, which Landlock does not control."""
 OWN_PROCESS = 0
 TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX inject input into a terminal."""
@@ -40,7 +40,7 @@ OF_NAMESPACES = frozenset(
     {
         *("shmat", "shmctl", "shmdt", "msgget", "msgsnd", "msgrcv", "msgctl"),
         *("semget", "semop", "semtimedop", "semctl", "mq_open", "mq_unlink"),
-        "listen",  # binds to any port implicitly, which Landlock does not see
+        "listen",  # can bind to a port implicitly, which Landlock does not control
     }
 )
 """System-wide resources, denied unless the command has its own namespaces."""
@@ -71,7 +71,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Test:
-    """Compares an argument (its lower 32 bits, all the kernel looks at in these calls)."""
+    """Compares an argument: its lower 32 bits, the only ones that the kernel uses in these calls."""
 
     argument: int
     code: int
@@ -94,12 +94,12 @@ def build_filter(
     *,
     own_namespaces: bool,
     may_start: bool = True,
-    spared: tuple[str, ...] = (),
+    allowed: tuple[str, ...] = (),
 ) -> bytes:
-    """The program as the kernel takes it. In a network of its own a command may use UDP, and serve.
+    """Return the filter program in the format of the kernel.
 
-    What may not start anything has no other programs and no children; threads it has. `spared` are calls that
-    are let through though they are denied to others.
+    With `own_namespaces`, a command may use UDP and listen. Without `may_start`, it can start threads but no programs
+    or child processes. The calls in `allowed` are allowed although they are denied by default.
     """
     if machine not in NUMBERS:
         raise Unavailable(f"system calls cannot be filtered on {machine}: their numbers are unknown")
@@ -115,7 +115,7 @@ def build_filter(
     rules = _on_arguments(numbers) + _sockets(numbers, families, datagrams=own_namespaces)
     if not may_start:
         rules += _starting(machine)
-    denied = {name: number for name, number in numbers.items() if name not in spared}
+    denied = {name: number for name, number in numbers.items() if name not in allowed}
     for rule in (*rules, *_always(denied, own_namespaces=own_namespaces)):
         program += _assemble(rule)
     program.append(Instruction(RETURN, ALLOW))
@@ -179,14 +179,15 @@ def _sockets(numbers: dict[str, int], families: tuple[Family, ...], *, datagrams
 
 
 def _always(numbers: dict[str, int], *, own_namespaces: bool) -> list[Rule]:
-    """`clone3` and `openat2` hide their arguments from filters; programs know older kernels without them."""
+    """Deny calls regardless of their arguments. `clone3` and `openat2` hide theirs from filters; programs fall back to the
+    older calls."""
     rules = [
         Rule(numbers[name], (), _error(errno.ENOSYS)) for name in ("clone3", "openat2", "io_uring_setup")
     ]
-    spared = {*CONDITIONAL, *MODE_ARGUMENT, *FLAGS_AND_MODE, *SEND_FLAGS, "io_uring_setup"}
-    spared |= OF_NAMESPACES if own_namespaces else set()
+    allowed = {*CONDITIONAL, *MODE_ARGUMENT, *FLAGS_AND_MODE, *SEND_FLAGS, "io_uring_setup"}
+    allowed |= OF_NAMESPACES if own_namespaces else set()
     return rules + [
-        Rule(number, (), _error(errno.EPERM)) for name, number in numbers.items() if name not in spared
+        Rule(number, (), _error(errno.EPERM)) for name, number in numbers.items() if name not in allowed
     ]
 
 

@@ -97,7 +97,7 @@ class Descriptors:
         os.lseek(fd, 0, os.SEEK_SET)
         return str(fd)
 
-    def given(self, fd: int) -> str:
+    def inherit(self, fd: int) -> str:
         """Pass an open descriptor to the child and return its number."""
         self.passed.append(fd)
         return str(fd)

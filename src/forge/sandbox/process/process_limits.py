@@ -18,7 +18,7 @@ KernelLimits = dict[str, tuple[int, int]]
 
 
 def kernel_limits(limits: Limits, processes: int) -> KernelLimits:
-    wanted = {
+    values = {
         "RLIMIT_NPROC": (processes, processes),
         "RLIMIT_FSIZE": (limits.file_bytes, limits.file_bytes),
         "RLIMIT_NOFILE": (limits.open_files, limits.open_files),
@@ -30,12 +30,12 @@ def kernel_limits(limits: Limits, processes: int) -> KernelLimits:
         "RLIMIT_CORE": (0, 0),
         "RLIMIT_MEMLOCK": (MEMLOCK, MEMLOCK),
     }
-    return {name: _capped(getattr(resource, name), *pair) for name, pair in wanted.items()}
+    return {name: _capped(getattr(resource, name), *pair) for name, pair in values.items()}
 
 
 def _capped(what: int, soft: int, hard: int) -> tuple[int, int]:
-    most = resource.getrlimit(what)[1]
-    cap = hard if most == resource.RLIM_INFINITY else min(hard, most)
+    maximum = resource.getrlimit(what)[1]
+    cap = hard if maximum == resource.RLIM_INFINITY else min(hard, maximum)
     return min(soft, cap), cap
 
 
@@ -48,10 +48,10 @@ PAUSE_S = 0.01
 
 
 @contextmanager
-def control_group(pid: int | None, most: int) -> Generator[None]:
+def control_group(pid: int | None, maximum: int) -> Generator[None]:
     """Limit the number of processes with a control group. The kernel exempts root from RLIMIT_NPROC, and
     only root can create control groups; elsewhere the supervisor enforces the limit."""
-    group = _make(most) if pid and os.getuid() == 0 else None
+    group = _make(maximum) if pid and os.getuid() == 0 else None
     if group is None:
         yield
         return
@@ -63,14 +63,14 @@ def control_group(pid: int | None, most: int) -> Generator[None]:
         _remove(group)
 
 
-def _make(most: int) -> Path | None:
+def _make(maximum: int) -> Path | None:
     for hierarchy in HIERARCHIES:
         _remove_orphans(hierarchy)
         group = hierarchy / f"forge-{os.getpid()}-{secrets.token_hex(4)}"
         with suppress(OSError):
             group.mkdir()
             if (group / "pids.max").exists():
-                (group / "pids.max").write_text(str(most))
+                (group / "pids.max").write_text(str(maximum))
                 return group
             group.rmdir()
     return None

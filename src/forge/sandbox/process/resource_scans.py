@@ -26,10 +26,10 @@ from forge.sandbox.process.process_tree import (
 SLICE_S = 0.03
 PAUSE_S = 0.05
 RESCAN_S = 0.5
-"""Pause after a scan that had a reason to look closely; one without is cheap and repeated soon."""
+"""Pause after a full scan. One without a reason for it is cheap and repeated sooner."""
 
 ScanSteps = Iterator[End | None]
-"""Small steps; the first value that is not None is the verdict."""
+"""The small steps of a scan; the first value that is not None is the verdict."""
 
 
 class SlicedScan:
@@ -38,21 +38,21 @@ class SlicedScan:
         self._steps: ScanSteps | None = None
         self._not_before = 0.0
 
-    def go_on(self) -> End | None:
+    def resume(self) -> End | None:
         began = time.monotonic()
         if began < self._not_before:
             return None
-        goes_on = self._steps is not None
+        has_begun = self._steps is not None
         steps = self._steps = self._steps or self._begin()
         for verdict in steps:
-            goes_on = True
+            has_begun = True
             if verdict:
                 return verdict
             if time.monotonic() - began > SLICE_S:
                 self._not_before = time.monotonic() + PAUSE_S
                 return None
         self._steps = None
-        self._not_before = time.monotonic() + (RESCAN_S if goes_on else PAUSE_S)
+        self._not_before = time.monotonic() + (RESCAN_S if has_begun else PAUSE_S)
         return None
 
 
@@ -113,10 +113,10 @@ def walk(folders: Iterable[Path], since: float) -> Iterator[FoundEntry]:
             continue
         with suppress(OSError), os.scandir(here.fd) as entries:
             for entry in entries:
-                seen = _look(entry, since)
-                yield seen
+                entry_ = _look(entry, since)
+                yield entry_
                 if entry.is_dir(follow_symlinks=False):
-                    todo.append(one.below(entry.name, here, has_changed=seen is not UNCHANGED_ENTRY))
+                    todo.append(one.below(entry.name, here, has_changed=entry_ is not UNCHANGED_ENTRY))
 
 
 def _look(entry: "os.DirEntry[str]", since: float) -> FoundEntry:
@@ -152,17 +152,17 @@ class DiskGrowth:
         self._anyway_at = time.monotonic() + UNPROMPTED_SCAN_S
 
     def look(self, pid: int) -> ScanSteps:
-        gone_bytes, gone_files = self._gone()
+        gone_bytes, gone_files = self._lost_space()
         if gone_bytes > DISK_KILL_FACTOR * self._limits.disk_bytes:
             yield End.DISK
         is_suspect = gone_bytes > self._limits.disk_bytes or gone_files > self._limits.inodes
         if not is_suspect and time.monotonic() < self._anyway_at:
             return
         total = count = 0
-        for seen in walk(self._folders, self._since):
-            total += seen.bytes
-            count += seen.files
-            if seen.is_closed and is_suspect:
+        for entry_ in walk(self._folders, self._since):
+            total += entry_.bytes
+            count += entry_.files
+            if entry_.is_closed and is_suspect:
                 yield End.DISK if gone_bytes > self._limits.disk_bytes else End.INODES
             yield self._verdict(total, count)
         for size in deleted_files(pid):
@@ -175,7 +175,7 @@ class DiskGrowth:
             return End.INODES
         return End.DISK if total > self._limits.disk_bytes else None
 
-    def _gone(self) -> tuple[int, int]:
+    def _lost_space(self) -> tuple[int, int]:
         """Return the loss of bytes and inodes of the file system that lost most."""
         pairs = [*zip(self._before, self._free(), strict=True)]
         return max(then[0] - now[0] for then, now in pairs), max(then[1] - now[1] for then, now in pairs)
@@ -206,11 +206,11 @@ class SharedMemory:
 
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.memory_bytes
-        self._least = _on_the_machine()
+        self._least = _machine_shared_memory()
         self._sizes: dict[Inode, int] = {}
 
     def look(self, pid: int) -> ScanSteps:
-        now = _on_the_machine()
+        now = _machine_shared_memory()
         self._least = min(self._least, now)
         grown = now - self._least
         if grown <= self._limit // 2:
@@ -231,7 +231,7 @@ class SharedMemory:
             yield End.MEMORY
 
 
-def _on_the_machine() -> int:
+def _machine_shared_memory() -> int:
     """Return shared memory of the machine, swapped memory included; 0 if unknown."""
     known: dict[str, int] = {}
     with suppress(OSError):

@@ -34,13 +34,13 @@ class Capture:
 
     def output(self) -> Output:
         self._shorten()
-        left_out = self.total - len(self._head) - len(self._tail)
-        if not left_out:
+        omitted = self.total - len(self._head) - len(self._tail)
+        if not omitted:
             text = (self._head + self._tail).decode(errors="replace")
             return Output(text, self.total, truncated=False)
         head, tail = _whole_end(self._head), _whole_start(self._tail)
-        left_out = self.total - len(head) - len(tail)
-        middle = f"\n[... {left_out} bytes left out ...]\n"
+        omitted = self.total - len(head) - len(tail)
+        middle = f"\n[... {omitted} bytes omitted ...]\n"
         text = head.decode(errors="replace") + middle + tail.decode(errors="replace")
         return Output(text, self.total, truncated=True)
 
@@ -71,11 +71,11 @@ def _whole_start(data: bytearray) -> bytearray:
 
 POLL_INTERVAL_S = 0.05
 POLL_COST_FACTOR = 10
-"""Pause at least this many times as long as a check takes."""
+"""The pause after a check is at least this many times its duration."""
 CHUNK = 1 << 16
 FLOOD_BYTES = 4 << 20
 FLOOD_PAUSE_S = 0.002
-"""Slow down reading from a command that floods its output, to save processor time."""
+"""Pause between reads of a command that floods its output, to save processor time."""
 DRAIN_TIMEOUT_S = 1.0
 SIGNALLED = 128
 XCPU, XFSZ = 24, 25
@@ -165,7 +165,7 @@ class Supervisor:
         if now >= self._next_look:
             verdict = self._check_usage()
             self._next_look = now + max(POLL_INTERVAL_S, POLL_COST_FACTOR * (time.monotonic() - now))
-        return verdict or next(filter(None, (scan.go_on() for scan in self._scans)), None)
+        return verdict or next(filter(None, (scan.resume() for scan in self._scans)), None)
 
     def _check_usage(self) -> End | None:
         most_tasks = self._limits.processes + self._running.own_tasks

@@ -116,8 +116,7 @@ _TARBALL = re.compile(rf"npm/((?:@{_NAME}/)?{_NAME}/-/(?:@{_NAME}/)?{_NAME}\.tgz
 
 
 class Gateway:
-    """The gateway of one command. Its URL contains a secret, since other processes can reach it under
-    weaker backends."""
+    """The gateway of one command. Its URL contains a secret, because other processes can reach it with weaker backends."""
 
     def __init__(self, upstreams: Upstreams) -> None:
         self._upstreams = upstreams
@@ -154,8 +153,7 @@ class Gateway:
         return tuple(self._fetched)
 
     def env(self, port: int) -> dict[str, str]:
-        """Return variables that point pip, uv and npm to the gateway and disable code execution during
-        installs."""
+        """Return variables that point pip, uv and npm to the gateway and disable code execution during installs."""
         self._base = f"http://127.0.0.1:{port}/{self._secret}"
         first, *others = [f"{self._base}/pip/{n}/" for n in range(len(self._upstreams.pip))] or [self._base]
         return {
@@ -279,8 +277,7 @@ class Gateway:
 
     @contextlib.asynccontextmanager
     async def _open(self, method: str, url: str, headers: dict[str, str]) -> AsyncGenerator[httpx2.Response]:
-        """Open an upstream response. An unreachable registry becomes 502; a later failure ends the
-        connection."""
+        """Open an upstream response. An unreachable registry becomes 502; a later failure ends the connection."""
         request = self._client.build_request(method, url, headers=headers)
         try:
             response = await self._client.send(request, stream=True)

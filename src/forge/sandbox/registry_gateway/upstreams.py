@@ -1,7 +1,7 @@
 """Read the package registries that pip and npm on this machine are configured to use.
 
-The programs themselves are asked, so that their files, variables and defaults apply. Credentials stay on this
-side of the gateway.
+The programs print their configuration, so that their files, variables and defaults apply. Credentials are not passed
+into the sandbox.
 """
 
 import base64
@@ -99,11 +99,11 @@ def _ask_npm(env: Mapping[str, str]) -> Upstream | None:
 
 def _npm_authorization(url: str, env: Mapping[str, str]) -> str | None:
     """Read the token from the npm configuration file (`//host/path/:_authToken=…`): npm does not print it."""
-    place = re.escape(url.partition(":")[2].rstrip("/"))
+    prefix = re.escape(url.partition(":")[2].rstrip("/"))
     file = Path(env.get("npm_config_userconfig") or Path.home() / ".npmrc")
     with suppress(OSError):
         for line in file.read_text().splitlines():
-            found = re.fullmatch(rf"\s*{place}/?:(_authToken|_auth)\s*=\s*\"?([^\"]+?)\"?\s*", line)
+            found = re.fullmatch(rf"\s*{prefix}/?:(_authToken|_auth)\s*=\s*\"?([^\"]+?)\"?\s*", line)
             if found:
                 value = re.sub(r"\$\{(\w+)\}", lambda name: env.get(name[1], ""), found[2])
                 return f"{'Bearer' if found[1] == '_authToken' else 'Basic'} {value}"

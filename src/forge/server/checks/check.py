@@ -1,4 +1,4 @@
-"""The result of a check, and what the checks know of this machine and its server."""
+"""The result of a check, and the situation that all checks examine."""
 
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
@@ -52,11 +52,11 @@ class Server:
     client: Client
     status: Status
     skew: timedelta
-    """How far its clock is ahead of ours, estimated from the round trip."""
+    """How far its clock is ahead of ours, estimated from the round-trip time."""
 
     @property
     def is_local(self) -> bool:
-        """Whether it runs on this machine, on the data directory of these settings."""
+        """Whether it runs on this machine with the data directory of these settings."""
         return self.client.location.source is Source.SERVER_FILE
 
 
@@ -65,7 +65,7 @@ class Situation:
     settings: Settings
     server: Server | None
     problem: ForgeError | None
-    """Why there is no server."""
+    """Why no server could be reached."""
 
 
 CheckFunction = Callable[[Situation], Check]

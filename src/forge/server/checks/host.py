@@ -68,7 +68,7 @@ MIN_FREE = 500_000_000
 
 def check_data_dir(situation: Situation) -> Check:
     path = situation.settings.data_dir
-    return _judge(path, path.stat()) if path.exists() else _check_parent(path)
+    return _check_existing(path, path.stat()) if path.exists() else _check_parent(path)
 
 
 def _check_parent(path: Path) -> Check:
@@ -79,7 +79,7 @@ def _check_parent(path: Path) -> Check:
     return ok("data directory", f"{path} will be created")
 
 
-def _judge(path: Path, found: os.stat_result) -> Check:
+def _check_existing(path: Path, found: os.stat_result) -> Check:
     mode = stat.S_IMODE(found.st_mode)
     if found.st_uid != os.getuid():
         return bad("data directory", f"{path} belongs to another user", f"sudo chown -R $(id -u) {path}")
@@ -97,9 +97,9 @@ def _judge(path: Path, found: os.stat_result) -> Check:
 
 
 def check_disk(situation: Situation) -> Check:
-    place = nearest_existing(situation.settings.data_dir)
-    free = shutil.disk_usage(place).free
-    finding = f"{size(free)} free at {place}"
+    path = nearest_existing(situation.settings.data_dir)
+    free = shutil.disk_usage(path).free
+    finding = f"{size(free)} free at {path}"
     if free < MIN_FREE:
         return bad(
             "disk",
@@ -114,7 +114,7 @@ def check_disk(situation: Situation) -> Check:
 
 
 def nearest_existing(path: Path) -> Path:
-    """Return the path, or its nearest nearest_existing parent."""
+    """Return the path, or its nearest existing parent."""
     return next(folder for folder in (path, *path.parents) if _exists(folder))
 
 
@@ -143,12 +143,12 @@ def check_clock(situation: Situation) -> Check:
     if now().year < FIRST_YEAR:
         return bad("clock", f"it shows {now():%Y-%m-%d %H:%M} UTC", _SET)
     skews = _skews(situation)
-    for whose, skew in skews:
+    for source, skew in skews:
         if abs(skew) > MAX_SKEW:
             way = "ahead of" if skew > timedelta(0) else "behind"
-            finding = f"the {whose}'s clock is {duration(abs(skew))} {way} this machine's"
+            finding = f"the {source}'s clock is {duration(abs(skew))} {way} this machine's"
             return warn("clock", finding, f"{_SET} (on both machines)")
-    compared = " and ".join(whose for whose, _ in skews)
+    compared = " and ".join(source for source, _ in skews)
     return ok(
         "clock", f"{now():%Y-%m-%d %H:%M:%S} UTC" + (f", agrees with the {compared}" if compared else "")
     )

@@ -56,7 +56,7 @@ class Observation:
                 yield event.at, fact
 
     def wait(self, reason: str) -> timedelta | None:
-        """Return how long the run waited for this; None if it did not wait or never continued."""
+        """Return how long the run waited for this reason; None if it did not wait or never resumed."""
         began = next((at for at, fact in self.facts(RunWaiting) if fact.reason == reason), None)
         ends = [at for at, _ in self.facts(RunResumed)]
         return next((at - began for at in ends if at >= began), None) if began else None
@@ -160,7 +160,7 @@ def _run_and_observe(client: Client, report: ReportProgress) -> Observation:
     try:
         live = _follow(client, run.id, report)
     except ForgeError:
-        with suppress(ForgeError):  # it would wait an hour for an answer
+        with suppress(ForgeError):  # otherwise it would wait an hour for an answer
             client.post(f"/runs/{run.id}/cancel", Run)
         raise
     stored = client.get("/events", list[Event], {"stream": f"run:{run.id}"})

@@ -43,7 +43,7 @@ def check_port(situation: Situation) -> Check:
     if server and server.is_local:
         return ok("port", f"{server.client.location.url} is used by this server")
     if settings.port == 0:
-        return ok("port", "a free one is chosen at every start")
+        return ok("port", "a free port is selected at every start")
     problem = _try_to_bind(settings)
     where = f"{settings.host}:{settings.port}"
     if problem is None:
@@ -180,7 +180,7 @@ def check_model_keys(situation: Situation) -> Check:
         "model keys",
         "none",
         f"Set it: forge secrets set {NAMES[0]}, or under Settings, Models, or {start} {NAMES[0]}=… set. "
-        "To try Forge without one: forge models serve, then forge models demo.",
+        "To try Forge without a key: forge models serve, then forge models demo.",
     )
 
 

@@ -1,87 +1,71 @@
 """`forge skill create --blank`: write a template without an interview."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from forge.errors import Invalid
+from forge.skills.cli.arguments import check_name
 from forge.skills.execution import Language
-from forge.skills.models import SkillFiles, SkillKind, is_skill_name
+from forge.skills.models import SkillFiles, SkillKind
 from forge.skills.views import SkillDetail, SkillState
 from forge.terminal.client import connect
+from forge.terminal.options import one_of, together
 from forge.terminal.output import print_json
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-_OPTIONS = (
+blank_options = together(
     click.option(
         "--blank", metavar="NAME", help="Write a template with this name instead of starting an interview."
     ),
     click.option(
         "--kind",
-        type=click.Choice([one.value for one in SkillKind]),
+        type=one_of(SkillKind),
         help="Kind of the template: instructions (default), a script, or a local program.",
     ),
     click.option(
         "--language",
-        type=click.Choice([Language.JS.value, Language.PY.value]),
+        type=one_of([Language.JS, Language.PY]),
         help="Language of the template: py (default) or js.",
     ),
     click.option(
         "--description",
-        "told",
+        "blank_description",
         metavar="TEXT",
         help="Description of the template: what the skill does and when to use it.",
     ),
 )
-_OURS = ("kind", "language", "told")
+_BLANK_ONLY = ("kind", "language", "blank_description")
 
 
-def blank_options(command: Command) -> Command:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def create_blank(*, blank: str | None, description: str | None, as_json: bool, **given: Any) -> bool:
+def create_blank(*, blank: str | None, description: str | None, as_json: bool, **options: Any) -> bool:
     """Create a blank skill, and return False without `--blank`. `description` is the positional argument."""
-    said = {name: given[name] for name in _OURS if given[name] is not None}
+    chosen = {name: options[name] for name in _BLANK_ONLY if options[name] is not None}
     if blank is None:
-        if said:
-            option = "description" if "told" in said else next(iter(said))
-            raise click.UsageError(f"--{option} is for a blank skill: --blank NAME.")
+        if chosen:
+            option = "description" if "blank_description" in chosen else next(iter(chosen))
+            raise click.UsageError(f"--{option} requires --blank NAME.")
         return False
-    language = Language(said["language"]) if "language" in said else None
-    kind = SkillKind(said.get("kind") or (SkillKind.SCRIPT if language else SkillKind.PROMPT))
+    language = Language(chosen["language"]) if "language" in chosen else None
+    kind = SkillKind(chosen.get("kind") or (SkillKind.SCRIPT if language else SkillKind.PROMPT))
     if language and kind is SkillKind.PROMPT:
-        raise click.UsageError("Instructions have no --language: choose --kind script or local.")
-    text = (said.get("told") or description or "").strip()
+        raise click.UsageError("--language requires --kind script or local.")
+    text = (chosen.get("blank_description") or description or "").strip()
     if not text:
-        raise click.UsageError("Say what it does and when to use it: --description TEXT.")
-    _print(_make(blank, kind, language, text), as_json=as_json)
+        raise click.UsageError("A description is required: --description TEXT.")
+    check_name(blank, "skill")
+    body = {"name": blank, "kind": kind, "language": language, "description": text}
+    with connect() as client:
+        template = client.post("/skills/frame", SkillFiles, body)
+        _print(client.post("/skills", SkillDetail, template.model_dump()), as_json=as_json)
     return True
 
 
-def _make(name: str, kind: SkillKind, language: Language | None, text: str) -> SkillDetail:
-    if not is_skill_name(name):
-        raise Invalid(
-            f"A skill cannot be called {name!r}.",
-            hint="Use lower-case letters, digits and single hyphens, such as `release-notes`.",
-        )
-    wish = {"name": name, "kind": kind, "language": language, "description": text}
-    with connect() as client:
-        made = client.post("/skills/frame", SkillFiles, wish)
-        return client.post("/skills", SkillDetail, made.model_dump())
-
-
-def _print(made: SkillDetail, *, as_json: bool) -> None:
+def _print(skill: SkillDetail, *, as_json: bool) -> None:
     if as_json:
-        print_json(made)
+        print_json(skill)
         return
-    click.echo(f"Wrote {made.folder}: {', '.join(file.path for file in made.files)}")
-    if made.state is SkillState.REVIEW:
-        click.echo(f"Grant it what it needs: forge skill grant {made.name}", err=True)
-    if made.entry is not None:
+    click.echo(f"Created {skill.folder}: {', '.join(file.path for file in skill.files)}")
+    if skill.state is SkillState.REVIEW:
+        click.echo(f"Grant its capabilities: forge skill grant {skill.name}", err=True)
+    if skill.entry is not None:
         example = """'{"text": "two words"}'"""
-        click.echo(f"Try it: forge skill run {made.name} --input {example}", err=True)
+        click.echo(f"Try it: forge skill run {skill.name} --input {example}", err=True)

@@ -1,4 +1,4 @@
-"""`forge skill grant`, `revoke` and `trust`: what a skill may do, and how far it is trusted."""
+"""`forge skill grant`, `revoke` and `trust`."""
 
 import re
 import sys
@@ -9,31 +9,29 @@ from pathlib import PurePosixPath
 import click
 
 from forge.errors import Invalid
-from forge.skills.capabilities import FOLDER_CAPABILITIES, grants_as_requested
+from forge.skills.capabilities import FOLDER_CAPABILITIES, format_scope, grants_as_requested
 from forge.skills.cli.arguments import (
-    Said,
-    merged,
+    GrantArguments,
+    merge_grants,
     read_grants,
+    scope_noun,
     scope_of,
-    scope_words,
     skill_path,
-    what_to_name,
 )
 from forge.skills.cli.views import skill_page
 from forge.skills.models import Capability, GrantWish, Scope, SkillKind, Tier
-from forge.skills.views import AskedView, GrantsWish, SkillDetail
-from forge.terminal.client import Client, connect
+from forge.skills.views import AskedView, SkillDetail
+from forge.terminal.client import Client
 from forge.terminal.commands import Result, api_command
 from forge.terminal.entry import show_error
 from forge.terminal.inputs import confirm
-from forge.terminal.options import json_option, yes_option
-from forge.terminal.output import print_result
+from forge.terminal.options import one_of, yes_option
 from forge.terminal.text import clean
 
-_TRUST = {Tier.UNTRUSTED: 0, Tier.VERIFIED: 1, Tier.LOCAL: 2}
-_MEANS = {
-    Tier.VERIFIED: "Verified means that you have read it: it may take more memory and time.",
-    Tier.LOCAL: "Local means that you trust it like your own: if it is a program, it runs on the server's machine.",
+_TIER_ORDER = {Tier.UNTRUSTED: 0, Tier.VERIFIED: 1, Tier.LOCAL: 2}
+_TIER_MEANING = {
+    Tier.VERIFIED: "Verified: you have reviewed the skill. It may use more memory and time.",
+    Tier.LOCAL: "Local: you trust the skill like your own. If it is a program, it runs on the server.",
 }
 
 
@@ -41,31 +39,34 @@ _MEANS = {
 @click.argument("name")
 @click.argument("capabilities", nargs=-1, metavar="[CAPABILITY[=SCOPE]]...")
 @click.option("--yes", is_flag=True, help="Grant everything it requests.")
-@json_option
-def grant(name: str, capabilities: tuple[str, ...], yes: bool, as_json: bool) -> None:
+@api_command
+def grant(
+    client: Client, name: str, capabilities: tuple[str, ...], yes: bool, as_json: bool
+) -> Result[SkillDetail]:
     """Grant capabilities to a skill.
 
     Such as kv, http_get=api.example.com, read_file=/srv/data or get_secret=NAME. Without a value, the capability is granted as requested. Earlier grants are kept unless the skill changed.
     Without CAPABILITY, asks about each one in a terminal.
     """
-    said = read_grants(capabilities)
-    if not said and not yes and (as_json or not sys.stdin.isatty()):
-        raise click.UsageError("Say what to grant, such as kv or http_get=api.example.com, or --yes.")
-    with connect() as client:
-        found = client.get(skill_path(name), SkillDetail)
-        check_asked(said, found.asks, found.name)
-        consent = Consent(said, is_everything=yes, is_there=not as_json)
-        standing = [] if consent.asks else counting(found)
-        wishes = merged([*standing, *decide(consent, found.kind, found.asks, found.grants)])
-        wish = GrantsWish(grants=wishes, folder_hash=found.folder_hash)
-        granted = client.put(f"{skill_path(name)}/grants", SkillDetail, wish.model_dump(mode="json"))
-    tell_beyond(found.name, said, found.asks)
-    print_result(granted, skill_page, as_json=as_json)
+    requested = read_grants(capabilities)
+    if not requested and not yes and (as_json or not sys.stdin.isatty()):
+        raise click.UsageError(
+            "Name the capabilities to grant, such as kv or http_get=api.example.com, or use --yes."
+        )
+    found = client.get(skill_path(name), SkillDetail)
+    check_requested(requested, found.asks, f"{found.name} does not request")
+    consent = Consent(requested, grants_all=yes, is_interactive=not as_json)
+    kept = [] if consent.is_asked else active_grants(found)
+    grants = merge_grants([*kept, *decide(consent, found.kind, found.asks, found.grants)])
+    body = {"grants": [one.model_dump(mode="json") for one in grants], "folder_hash": found.folder_hash}
+    granted = client.put(f"{skill_path(name)}/grants", SkillDetail, body)
+    report_excess(found.name, requested, found.asks)
+    return Result(granted, skill_page)
 
 
 @click.command()
 @click.argument("name")
-@click.argument("capability", type=click.Choice([one.value for one in Capability]))
+@click.argument("capability", type=one_of(Capability))
 @api_command
 def revoke(client: Client, name: str, capability: str) -> Result[SkillDetail]:
     """Revoke a capability of a skill. Takes effect at the next call, also in running invocations."""
@@ -74,7 +75,7 @@ def revoke(client: Client, name: str, capability: str) -> Result[SkillDetail]:
 
 @click.command()
 @click.argument("name")
-@click.argument("tier", type=click.Choice([one.value for one in Tier]))
+@click.argument("tier", type=one_of(Tier))
 @yes_option
 @api_command
 def trust(client: Client, name: str, tier: str, yes: bool) -> Result[SkillDetail]:
@@ -82,24 +83,23 @@ def trust(client: Client, name: str, tier: str, yes: bool) -> Result[SkillDetail
 
     The tier limits its memory and time, and decides whether programs may run.
     """
-    wanted = Tier(tier)
     found = client.get(skill_path(name), SkillDetail)
-    if _TRUST[wanted] > _TRUST[found.tier] and not yes:
-        click.echo(_MEANS[wanted], err=True)
+    if _TIER_ORDER[Tier(tier)] > _TIER_ORDER[found.tier] and not yes:
+        click.echo(_TIER_MEANING[Tier(tier)], err=True)
         confirm(f"Trust {found.name} as {tier}?", yes=False)
     return Result(client.put(f"{skill_path(name)}/tier", SkillDetail, {"tier": tier}), skill_page)
 
 
-def check_asked(said: Said, asks: Iterable[AskedView], name: str) -> None:
-    """Reject grants for capabilities that the skill does not ask for."""
-    asked = {ask.capability for ask in asks}
-    if unasked := [one.value for one in said if one not in asked]:
-        known = ", ".join(sorted(asked)) or "nothing"
-        raise Invalid(f"{name} does not ask for {', '.join(unasked)}.", hint=f"It asks for: {known}.")
+def check_requested(grants: GrantArguments, asks: Iterable[AskedView], refusal: str) -> None:
+    """Raise Invalid for capabilities that are not requested. The message begins with `refusal`."""
+    requested = {ask.capability for ask in asks}
+    if unexpected := [one.value for one in grants if one not in requested]:
+        known = ", ".join(sorted(requested)) or "none"
+        raise Invalid(f"{refusal} {', '.join(unexpected)}.", hint=f"Requested capabilities: {known}.")
 
 
-def counting(found: SkillDetail) -> list[GrantWish]:
-    """Return the grants that are in force."""
+def active_grants(found: SkillDetail) -> list[GrantWish]:
+    """Return the grants that are in effect."""
     return [
         GrantWish(capability=one.capability, scope=one.scope)
         for one in found.grants
@@ -111,49 +111,57 @@ def counting(found: SkillDetail) -> list[GrantWish]:
 class Consent:
     """What the user grants on the command line, before seeing the skill."""
 
-    said: Said = field(default_factory=dict[Capability, Scope | None])
-    is_everything: bool = False
-    is_there: bool = False
+    grants: GrantArguments = field(default_factory=dict[Capability, Scope | None])
+    grants_all: bool = False
+    is_interactive: bool = False
     """Whether the user can be asked."""
 
     @property
-    def asks(self) -> bool:
-        """Ask only when nothing was granted on the command line."""
-        return self.is_there and not self.is_everything and not self.said
+    def is_asked(self) -> bool:
+        """Whether to ask the user: only when nothing was granted on the command line."""
+        return self.is_interactive and not self.grants_all and not self.grants
 
 
 def decide(
-    consent: Consent, kind: SkillKind, asks: Sequence[AskedView], until_now: Sequence[GrantWish] = ()
+    consent: Consent, kind: SkillKind, asks: Sequence[AskedView], previous: Sequence[GrantWish] = ()
 ) -> list[GrantWish]:
-    """Return what to grant of everything a skill asks for."""
-    if not consent.asks:
-        return merged(wish for ask in asks if (wish := _said(consent, kind, ask)) is not None)
-    before = {grant.capability for grant in until_now}
-    answers = (_ask(kind, ask, had_it=ask.capability in before) for ask in asks)
-    return merged(wish for wish in answers if wish is not None)
+    """Return what to grant of the requested capabilities."""
+    before = {grant.capability for grant in previous}
+    grants: list[GrantWish] = []
+    for ask in asks:
+        if consent.is_asked:
+            scope = _ask(kind, ask, was_granted=ask.capability in before)
+        elif ask.capability in consent.grants:
+            scope = consent.grants[ask.capability] or ask.scope
+        else:  # with --yes, only what has a scope: the rest would cover nothing
+            scope = ask.scope if consent.grants_all and _has_scope(kind, ask) else None
+        if scope is not None:
+            grants.append(GrantWish(capability=ask.capability, scope=scope))
+    return merge_grants(grants)
 
 
-def tell_beyond(name: str, said: Said, asks: Sequence[AskedView]) -> None:
-    """Report grants that go further than the skill asks, so that a typing mistake is noticed."""
-    if beyond := ", ".join(dict.fromkeys(_beyond(said, asks))):
-        click.echo(f"{name}: It does not ask for {clean(beyond)}; granted as you said.", err=True)
+def report_excess(name: str, grants: GrantArguments, asks: Sequence[AskedView]) -> None:
+    """Report grants that exceed the requested scope, so that a typing mistake is noticed."""
+    if excess := ", ".join(dict.fromkeys(_excess(grants, asks))):
+        click.echo(f"{name} does not request {clean(excess)}; granted anyway.", err=True)
 
 
-def _beyond(said: Said, asks: Iterable[AskedView]) -> Iterator[str]:
+def _excess(grants: GrantArguments, asks: Iterable[AskedView]) -> Iterator[str]:
     """Yield what exceeds the requested scope.
 
-    A skill that names no hosts or names leaves them to the user; without folders it means its own.
+    A skill that requests a capability without hosts or names leaves them to the user; without folders it requests only
+    its own.
     """
     scopes = {
-        wish.capability: wish.scope
-        for wish in merged(GrantWish(capability=one.capability, scope=one.scope) for one in asks)
+        grant.capability: grant.scope
+        for grant in merge_grants(GrantWish(capability=one.capability, scope=one.scope) for one in asks)
     }
-    for capability, scope in said.items():
+    for capability, scope in grants.items():
         asked = scopes.get(capability)
         if (
             scope is None
             or asked is None
-            or (not scope_words(asked) and capability not in FOLDER_CAPABILITIES)
+            or (not format_scope(asked) and capability not in FOLDER_CAPABILITIES)
         ):
             continue
         yield from (host for host in scope.hosts if not any(_has_host(one, host) for one in asked.hosts))
@@ -172,51 +180,38 @@ def _has_root(asked: str, root: str) -> bool:
     return PurePosixPath(root).is_relative_to(asked) and ".." not in PurePosixPath(root).parts
 
 
-def _said(consent: Consent, kind: SkillKind, ask: AskedView) -> GrantWish | None:
-    """Return the grant from the command line. With --yes, only what has a scope: the rest would cover nothing."""
-    if ask.capability in consent.said:
-        return GrantWish(capability=ask.capability, scope=consent.said[ask.capability] or ask.scope)
-    if consent.is_everything and _says_how_far(kind, ask):
-        return GrantWish(capability=ask.capability, scope=ask.scope)
-    return None
-
-
-def _says_how_far(kind: SkillKind, ask: AskedView) -> bool:
+def _has_scope(kind: SkillKind, ask: AskedView) -> bool:
     return bool(grants_as_requested(kind, [ask], [ask.capability]))
 
 
-def _ask(kind: SkillKind, ask: AskedView, *, had_it: bool) -> GrantWish | None:
-    _explain(ask, had_it=had_it)
+def _ask(kind: SkillKind, ask: AskedView, *, was_granted: bool) -> Scope | None:
+    _explain(ask, was_granted=was_granted)
     if not click.confirm(f"  Grant {ask.capability.value}?", default=False, err=True):
         return None
-    if _says_how_far(kind, ask):
-        return GrantWish(capability=ask.capability, scope=ask.scope)
-    scope = _ask_how_far(ask.capability)
-    return None if scope is None else GrantWish(capability=ask.capability, scope=scope)
+    return ask.scope if _has_scope(kind, ask) else _ask_scope(ask.capability)
 
 
-def _explain(ask: AskedView, *, had_it: bool) -> None:
-    wanted = scope_words(ask.scope)
+def _explain(ask: AskedView, *, was_granted: bool) -> None:
+    wanted = format_scope(ask.scope)
     lines = [
+        f"  {ask.capability.value}: {ask.title}",
         ask.allows,
-        f"Asked for: {wanted}" if wanted else "",
-        f"It comes from its parent {ask.from_parent}." if ask.from_parent else "",
-        "Without it the skill cannot run." if ask.is_needed else "",
-        "It was granted until now." if had_it else "",
+        f"Requested: {wanted}" if wanted else "",
+        f"Inherited from {ask.from_parent}." if ask.from_parent else "",
+        "The skill cannot run without it." if ask.is_needed else "",
+        "Previously granted." if was_granted else "",
+        f"Risk: {ask.risk}",
     ]
-    click.echo(f"\n  {click.style(ask.capability.value, bold=True)}: {clean(ask.title)}", err=True)
-    for line in filter(None, lines):
-        click.echo(f"    {clean(line)}", err=True)
-    click.echo(f"    {click.style('Risk:', fg='yellow')} {clean(ask.risk)}", err=True)
+    click.echo(clean("\n" + "\n    ".join(filter(None, lines))), err=True)
 
 
-def _ask_how_far(capability: Capability) -> Scope | None:
+def _ask_scope(capability: Capability) -> Scope | None:
     """Ask for the scope that the skill leaves to the user."""
     while True:
-        question = f"  Which {what_to_name(capability)}, with blanks between?"
+        question = f"  Which {scope_noun(capability)} (separated by spaces)?"
         values = str(click.prompt(question, default="", show_default=False, err=True)).split()
         if not values:
-            click.echo("  Nothing is named: not granted.", err=True)
+            click.echo("  Nothing entered: not granted.", err=True)
             return None
         try:
             return scope_of(capability, values)

@@ -8,11 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.text import Text
 
 from forge.errors import ForgeError, Invalid, NotFound
-from forge.skills.cli.arguments import HerePlace, ListedPlace, read_grants, read_source, skill_path
-from forge.skills.cli.bots import attach_to
-from forge.skills.cli.grants import Consent, check_asked, counting, decide, tell_beyond
+from forge.skills.cli.arguments import (
+    ListedSkill,
+    LocalSource,
+    bot_path,
+    read_grants,
+    read_source,
+    skill_path,
+)
+from forge.skills.cli.grants import Consent, active_grants, check_requested, decide, report_excess
 from forge.skills.cli.views import installed_line, staged_page, staged_table
 from forge.skills.format.zip_archive import MAX_BYTES, pack, read_folder
 from forge.skills.installation.registry_index import NEWEST
@@ -28,81 +35,78 @@ from forge.skills.models import (
     first_error,
 )
 from forge.skills.views import SkillCard, SkillDetail
-from forge.terminal.client import Client, connect
+from forge.terminal.client import Client
+from forge.terminal.commands import Result, api_command
 from forge.terminal.entry import show_error
-from forge.terminal.options import json_option
-from forge.terminal.output import console, print_json, working
+from forge.terminal.options import one_of, together
+from forge.terminal.output import console, working
 from forge.terminal.text import clean
 
+Entry = dict[str, Any]
+"""A skill of a bot, as the API returns it."""
 FETCH_S = 300.0
 SHOWN = 20
 
 
-def fetch(client: Client, given: str, *, is_there: bool) -> Staged:
-    """Stage the skills of a source. `is_there` says whether the user can be asked which registry is meant."""
-    match read_source(given):
-        case HerePlace(path):
-            return send(client, path)
-        case ListedPlace() as place:
-            return _post(client, _find_listed(client, place, is_there=is_there))
-        case source:
-            return _post(client, source)
+def fetch(client: Client, source_text: str, *, is_interactive: bool) -> Staged:
+    """Stage the skills of a source, asking which registry is meant if `is_interactive`."""
+    source = read_source(source_text)
+    if isinstance(source, LocalSource):
+        return send(client, source.path)
+    if isinstance(source, ListedSkill):
+        source = _find_listed(client, source, is_interactive=is_interactive)
+    with working("Fetching…"):
+        return client.post("/skill-stages", Staged, {"source": source.model_dump()}, within_s=FETCH_S)
 
 
 def send(client: Client, path: Path) -> Staged:
-    """Stage a folder or archive of this machine."""
+    """Stage a folder or archive on this machine."""
     if path.is_dir():
-        return _send_folder(client, path)
+        content, root = read_folder(path), path.resolve()
+        for left_out in content.left_out:
+            click.echo(f"Skipped, not a regular file: {clean(left_out)}", err=True)
+        return upload(client, pack(content.files), {"name": f"{root.name}.zip"[-255:], "folder": str(root)})
     try:
         data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
     except FileNotFoundError as error:
-        raise NotFound(f"There is no {path}.", hint=_AFTER_MISSING) from error
+        hint = "For a repository, use its full URL: https://host/owner/repo.git"
+        raise NotFound(f"{path} does not exist.", hint=hint) from error
     except OSError as error:
         raise Invalid(f"{path} cannot be read: {error.strerror}.") from error
     if data is None:
-        raise Invalid(f"{path} has more than {MAX_BYTES >> 20} MB.")
+        raise Invalid(f"{path} is larger than {MAX_BYTES >> 20} MB.")
     return upload(client, data, {"name": path.name[-255:]})
 
 
-_AFTER_MISSING = "A repository is named with its whole address: https://host/owner/repo.git"
-
-
-def choose(staged: Staged, names: Sequence[str], *, every: bool, is_there: bool) -> list[StagedSkill]:
+def choose(staged: Staged, names: Sequence[str], *, every: bool, is_interactive: bool) -> list[StagedSkill]:
     """Return the skills to install: the named ones, all, the only one, or those the user picks."""
     skills = staged.skills
     if not skills:
-        raise NotFound("There is no skill in it.", hint=f"A skill is a folder with a {SKILL_MD}.")
+        raise NotFound("The source contains no skill.", hint=f"A skill is a folder with a {SKILL_MD}.")
     if names:
         return _named(skills, names)
     if every or len(skills) == 1:
         return skills
-    if not is_there:
+    if not is_interactive:
         raise Invalid(
-            f"There are {len(skills)} skills in it.", hint=f"--all, or --skill of: {_listed(skills)}"
+            f"The source contains {len(skills)} skills.",
+            hint=f"Use --all, or --skill with one of: {_names(skills)}",
         )
     console(stderr=True).print(staged_table(skills))
-    told = str(click.prompt("Which, with blanks between, or all?", err=True)).split()
-    return skills if told == ["all"] else _named(skills, told)
+    answer = str(click.prompt("Which skills (separated by spaces), or all?", err=True)).split()
+    return skills if answer == ["all"] else _named(skills, answer)
 
 
 def _named(skills: Sequence[StagedSkill], names: Sequence[str]) -> list[StagedSkill]:
     by_name = {skill.name: skill for skill in skills}
     if missing := [name for name in names if name not in by_name]:
-        raise NotFound(f"There is no skill {missing[0]!r} in it.", hint=f"It has: {_listed(skills)}")
+        raise NotFound(f"The source contains no skill {missing[0]!r}.", hint=f"It contains: {_names(skills)}")
     return [by_name[name] for name in dict.fromkeys(names)]
 
 
-def _listed(skills: Sequence[StagedSkill]) -> str:
+def _names(skills: Sequence[StagedSkill]) -> str:
     more = f" and {len(skills) - SHOWN} more" if len(skills) > SHOWN else ""
     return ", ".join(skill.name for skill in skills[:SHOWN]) + more
-
-
-def _send_folder(client: Client, folder: Path) -> Staged:
-    content = read_folder(folder)
-    for path in content.left_out:
-        click.echo(f"Left out, as it is no file: {clean(path)}", err=True)
-    root = folder.resolve()
-    return upload(client, pack(content.files), {"name": f"{root.name}.zip"[-255:], "folder": str(root)})
 
 
 def upload(client: Client, data: bytes, params: dict[str, str] | None = None) -> Staged:
@@ -110,59 +114,55 @@ def upload(client: Client, data: bytes, params: dict[str, str] | None = None) ->
         return client.upload("/skill-stages/zip", Staged, data, params, within_s=FETCH_S)
 
 
-def _post(client: Client, source: GitSource | RegistrySource) -> Staged:
-    with working("Fetching…"):
-        return client.post("/skill-stages", Staged, {"source": source.model_dump()}, within_s=FETCH_S)
-
-
-def _find_listed(client: Client, place: ListedPlace, *, is_there: bool) -> RegistrySource:
+def _find_listed(client: Client, skill: ListedSkill, *, is_interactive: bool) -> RegistrySource:
     """Find the registry that has a skill of exactly this name; similar names are only a hint."""
-    version = place.version or NEWEST
-    if place.registry is not None:
-        return RegistrySource(registry=place.registry, name=place.name, version=version)
-    offered = client.get("/skill-registries/search", list[RegistryEntry], {"q": place.name})
-    having = list(dict.fromkeys(entry.registry for entry in offered if entry.name == place.name))
-    if not having:
-        raise _not_listed(place, offered)
-    registry = having[0] if len(having) == 1 else _choose_registry(place, having, is_there=is_there)
-    return RegistrySource(registry=registry, name=place.name, version=version)
+    registry = skill.registry
+    if registry is None:
+        found = client.get("/skill-registries/search", list[RegistryEntry], {"q": skill.name})
+        registries = list(dict.fromkeys(entry.registry for entry in found if entry.name == skill.name))
+        if not registries:
+            raise _not_listed(skill, found)
+        registry = registries[0]
+        if len(registries) > 1 and not is_interactive:
+            names = ", ".join(f"{one}:{skill.name}" for one in registries)
+            raise Invalid(f"{len(registries)} registries have {skill.name}.", hint=f"Choose one: {names}")
+        if len(registries) > 1:
+            question = f"Install {skill.name} from which registry?"
+            registry = click.prompt(question, type=click.Choice(registries), err=True)
+    return RegistrySource(registry=registry, name=skill.name, version=skill.version or NEWEST)
 
 
-def _choose_registry(place: ListedPlace, registries: list[str], *, is_there: bool) -> str:
-    if not is_there:
-        told = ", ".join(f"{registry}:{place.name}" for registry in registries)
-        raise Invalid(f"{len(registries)} registries have {place.name}.", hint=f"Say which: {told}")
-    return click.prompt(f"Which registry's {place.name}?", type=click.Choice(registries), err=True)
+def _not_listed(skill: ListedSkill, found: Sequence[RegistryEntry]) -> NotFound:
+    hint = "List the registries: forge skill registry list"
+    if Path(skill.name).is_dir():
+        hint = f"To install the local folder: forge skill install ./{skill.name}"
+    elif found:
+        hint = f"Did you mean {found[0].registry}:{found[0].name}?"
+    return NotFound(f"No registry has a skill {skill.name!r}.", hint=hint)
 
 
-def _not_listed(place: ListedPlace, offered: Sequence[RegistryEntry]) -> NotFound:
-    hint = "Those there are: forge skill registry list"
-    if Path(place.name).is_dir():
-        hint = f"For the folder that is here: forge skill install ./{place.name}"
-    elif offered:
-        hint = f"Did you mean {offered[0].registry}:{offered[0].name}?"
-    return NotFound(f"No registry has a skill {place.name!r}.", hint=hint)
-
-
-grant_option = click.option(
-    "--grant",
-    "grants",
-    multiple=True,
-    metavar="CAPABILITY[=SCOPE],…",
-    help="Grant only these capabilities, if requested. Repeatable.",
+_grant_options = together(
+    click.option(
+        "--grant",
+        "grants",
+        multiple=True,
+        metavar="CAPABILITY[=SCOPE],…",
+        help="Grant only these capabilities, if requested. Repeatable.",
+    ),
+    click.option("--yes", is_flag=True, help="Grant all requested capabilities without asking."),
 )
 
 
 @dataclass(frozen=True)
-class Wish:
+class InstallOptions:
     """How to install skills."""
 
     consent: Consent
     tier: Tier = Tier.UNTRUSTED
     force: bool = False
-    until_now: Sequence[GrantWish] = ()
-    shows: bool = False
-    """Show each skill even when nothing is asked."""
+    previous_grants: Sequence[GrantWish] = ()
+    shows_details: bool = False
+    """Show each skill even when the user is not asked."""
 
 
 @click.command()
@@ -175,12 +175,11 @@ class Wish:
     help="Install only this skill of the source. Repeatable.",
 )
 @click.option("--all", "every", is_flag=True, help="Install all skills of the source.")
-@grant_option
-@click.option("--yes", is_flag=True, help="Grant all requested capabilities without asking.")
+@_grant_options
 @click.option("--force", is_flag=True, help="Replace skills of the same name in the library.")
 @click.option(
     "--tier",
-    type=click.Choice([one.value for one in Tier]),
+    type=one_of(Tier),
     default=Tier.UNTRUSTED.value,
     show_default=True,
     help="Trust tier of the skills.",
@@ -188,83 +187,84 @@ class Wish:
 @click.option(
     "--attach", "bots", multiple=True, metavar="BOT", help="Also attach them to this bot. Repeatable."
 )
-@json_option
-@click.pass_context
+@api_command
 def install(
-    ctx: click.Context, sources: tuple[str, ...], bots: tuple[str, ...], as_json: bool, **given: Any
-) -> None:
+    client: Client,
+    sources: tuple[str, ...],
+    names: tuple[str, ...],
+    every: bool,
+    bots: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
+) -> Result[list[Installed]]:
     """Install skills from a folder, zip, repository or registry.
 
     Such as ./my-skill, pack.zip, https://host/o/r.git@v1#skills/pdf or acme:pdf.
 
     In a terminal, each requested capability is explained and confirmed. Otherwise only --grant and --yes grant capabilities.
     """
-    consent = _consent(given["grants"], yes=given["yes"], as_json=as_json)
-    wish = Wish(consent, Tier(given["tier"]), given["force"])
+    consent = _consent(options["grants"], yes=options["yes"], as_json=as_json)
+    how, asks = InstallOptions(consent, Tier(options["tier"]), options["force"]), consent.is_interactive
     done: list[Installed] = []
     failed: list[ForgeError] = []
-    meant: set[str] = set()
-    with connect() as client:
-        for source in sources:
-            with _reported(failed):
-                staged = fetch(client, source, is_there=consent.is_there)
-                with _dropped_in_the_end(client, staged):
-                    chosen = choose(staged, given["names"], every=given["every"], is_there=consent.is_there)
-                    meant |= {skill.name for skill in chosen}
-                    done += _install(client, staged.id, chosen, wish)
-        for bot in bots:
-            for skill in (one for one in done if one.installed and one.name in meant):
-                with _reported(failed):
-                    click.echo(attach_to(client, skill.name, bot).message, err=True)
-    _finish(ctx, done, failed, as_json=as_json)
+    requested: set[str] = set()
+    for source in sources:
+        with _report_error(failed):
+            staged = fetch(client, source, is_interactive=asks)
+            with _drop_afterwards(client, staged):
+                chosen = choose(staged, names, every=every, is_interactive=asks)
+                requested |= {skill.name for skill in chosen}
+                done += _install(client, staged.id, chosen, how)
+    for bot in bots:
+        for skill in (one for one in done if one.installed and one.name in requested):
+            with _report_error(failed):
+                click.echo(clean(attach_to(client, skill.name, bot)[1]), err=True)
+    return _report(done, failed)
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "every", is_flag=True, help="Update all skills that have a source.")
-@grant_option
-@click.option("--yes", is_flag=True, help="Grant all requested capabilities without asking.")
+@_grant_options
 @click.option("--keep", is_flag=True, help="Grant the current capabilities again, and no others.")
-@json_option
-@click.pass_context
+@api_command
 def update(
-    ctx: click.Context,
+    client: Client,
     names: tuple[str, ...],
     every: bool,
     grants: tuple[str, ...],
     yes: bool,
     keep: bool,
     as_json: bool,
-) -> None:
+) -> Result[list[Installed]]:
     """Update skills from their sources, after showing the changes.
 
     Grants of the old version do not apply to the new one and are confirmed again. The tier is kept.
     """
     if bool(names) == every:
-        raise click.UsageError("Say which skills, or --all.")
+        raise click.UsageError("Name the skills to update, or use --all.")
     if keep and (grants or yes):
-        raise click.UsageError("--keep, --grant and --yes exclude each other.")
+        raise click.UsageError("--keep, --grant and --yes are mutually exclusive.")
     consent = _consent(grants, yes=yes, as_json=as_json)
     done: list[Installed] = []
     failed: list[ForgeError] = []
-    with connect() as client:
-        for name in names or _updatable(client):
-            with _reported(failed):
-                done += _update(client, name, consent, keep=keep, shows=not as_json)
+    for name in names or _updatable(client):
+        with _report_error(failed):
+            done += _update(client, name, consent, keep=keep, shows_details=not as_json)
     if not done and not failed:
-        click.echo("There is nothing that can be fetched again.", err=True)
-    _finish(ctx, done, failed, as_json=as_json)
+        click.echo("No skills to update.", err=True)
+    return _report(done, failed)
 
 
 def _consent(grants: Sequence[str], *, yes: bool, as_json: bool) -> Consent:
     if grants and yes:
-        raise click.UsageError("--yes grants all, --grant what it names: they exclude each other.")
-    return Consent(read_grants(grants), is_everything=yes, is_there=sys.stdin.isatty() and not as_json)
+        raise click.UsageError("--yes and --grant are mutually exclusive.")
+    return Consent(read_grants(grants), grants_all=yes, is_interactive=sys.stdin.isatty() and not as_json)
 
 
 @contextmanager
-def _reported(failed: list[ForgeError]) -> Generator[None]:
-    """Report an error at once, and go on with the next skill."""
+def _report_error(failed: list[ForgeError]) -> Generator[None]:
+    """Report an error immediately and continue, so that it does not stop the other skills."""
     try:
         yield
     except ForgeError as error:
@@ -273,60 +273,67 @@ def _reported(failed: list[ForgeError]) -> Generator[None]:
 
 
 @contextmanager
-def _dropped_in_the_end(client: Client, staged: Staged) -> Generator[None]:
+def _drop_afterwards(client: Client, staged: Staged) -> Generator[None]:
     try:
         yield
     finally:
-        with suppress(ForgeError):  # it is forgotten after an hour anyway
+        with suppress(ForgeError):  # stages expire after an hour anyway
             client.drop(f"/skill-stages/{staged.id}")
 
 
-def _install(client: Client, stage: str, chosen: Sequence[StagedSkill], wish: Wish) -> list[Installed]:
-    check_asked(wish.consent.said, [ask for skill in chosen for ask in skill.asks], _whose(chosen))
+def _install(
+    client: Client, stage: str, chosen: Sequence[StagedSkill], options: InstallOptions
+) -> list[Installed]:
+    refusal = f"{chosen[0].name} does not request" if len(chosen) == 1 else "None of these skills requests"
+    consent = options.consent
+    check_requested(consent.grants, [ask for skill in chosen for ask in skill.asks], refusal)
     done: list[Installed] = []
-    choices: list[InstallChoice] = []
-    force = wish.force
+    choices: list[dict[str, Any]] = []
+    force = options.force
     for skill in chosen:
-        if (settled := _settled(skill, wish)) is not None:
-            done.append(settled)
+        if (result := _skip(skill, options)) is not None:
+            done.append(result)
             continue
-        _show(skill, wish)
-        if skill.replaces is not None and not skill.is_same and not wish.force:
+        if consent.is_asked or options.shows_details:
+            console(stderr=True).print(Text(), staged_page(skill), sep="\n")
+        if skill.replaces is not None and not skill.is_same and not options.force:
             if not click.confirm(f"Replace version {clean(skill.replaces)}?", default=False, err=True):
-                done.append(_refused(skill, "It was left as it is."))
+                done.append(_refused(skill, "Not replaced."))
                 continue
             force = True
         kind = skill.manifest.kind if skill.manifest else SkillKind.PROMPT
-        grants = decide(wish.consent, kind, skill.asks, wish.until_now)
-        choices.append(InstallChoice(name=skill.name, grants=grants, tier=wish.tier))
+        grants = decide(consent, kind, skill.asks, options.previous_grants)
+        choice = InstallChoice(name=skill.name, grants=grants, tier=options.tier)
+        choices.append(choice.model_dump(mode="json"))
     if not choices:
         return done
-    body = {"skills": [choice.model_dump(mode="json") for choice in choices], "force": force}
+    body = {"skills": choices, "force": force}
     with working("Installing…"):
-        path = f"/skill-stages/{stage}/install"
-        installed = client.post(path, list[Installed], body, within_s=FETCH_S)
+        installed = client.post(f"/skill-stages/{stage}/install", list[Installed], body, within_s=FETCH_S)
     asks = {skill.name: skill.asks for skill in chosen}
     for one in installed:
         if one.installed and one.name in asks:
-            tell_beyond(one.name, wish.consent.said, asks[one.name])
+            report_excess(one.name, consent.grants, asks[one.name])
     return [*done, *installed]
 
 
-def _settled(skill: StagedSkill, wish: Wish) -> Installed | None:
-    """Return the result for a skill that needs no decision: invalid, or installed already."""
+def _skip(skill: StagedSkill, options: InstallOptions) -> Installed | None:
+    """Return the result for a skill that is not to be installed: invalid, unchanged or not to be replaced. None: install it."""
     if not skill.valid:
         mistake = first_error(skill.problems)
         if mistake is None:
-            return _refused(skill, "It is no valid skill.")
-        return _refused(
-            skill, f"{f'{SKILL_MD}, ' if mistake.line else ''}{mistake.located_message}", mistake.hint
-        )
-    version = skill.manifest.version if skill.manifest else ""
-    if skill.is_same and not wish.force and not wish.consent.said and not wish.consent.is_everything:
+            return _refused(skill, "It is not a valid skill.")
+        file = f"{SKILL_MD}, " if mistake.line else ""
+        return _refused(skill, f"{file}{mistake.located_message}", mistake.hint)
+    if options.force:
+        return None
+    consent = options.consent
+    if skill.is_same and not consent.grants and not consent.grants_all:
+        version = skill.manifest.version if skill.manifest else ""
         return Installed(name=skill.name, installed=True, version=version, path=skill.path)
-    if skill.replaces is not None and not skill.is_same and not wish.force and not wish.consent.asks:
-        hint = "Replace it with --force, or: forge skill update"
-        return _refused(skill, f"There is one in the library, version {skill.replaces}.", hint)
+    if skill.replaces is not None and not skill.is_same and not consent.is_asked:
+        hint = "Replace it with --force, or run `forge skill update`."
+        return _refused(skill, f"Version {skill.replaces} is already installed.", hint)
     return None
 
 
@@ -334,81 +341,78 @@ def _refused(skill: StagedSkill, problem: str, hint: str | None = None) -> Insta
     return Installed(name=skill.name, installed=False, problem=problem, hint=hint, path=skill.path)
 
 
-def _show(skill: StagedSkill, wish: Wish) -> None:
-    if not (wish.consent.asks or wish.shows):
-        return
-    out = console(stderr=True)
-    out.print()
-    out.print(staged_page(skill))
-
-
-def _whose(chosen: Sequence[StagedSkill]) -> str:
-    return chosen[0].name if len(chosen) == 1 else "None of these"
-
-
-def _update(client: Client, name: str, consent: Consent, *, keep: bool, shows: bool) -> list[Installed]:
+def _update(
+    client: Client, name: str, consent: Consent, *, keep: bool, shows_details: bool
+) -> list[Installed]:
     found = client.get(skill_path(name), SkillDetail)
     if isinstance(found.source, FolderSource):
         staged = send(client, Path(found.source.path))
     else:
         with working(f"Fetching {found.name}…"):
             staged = client.post(f"{skill_path(name)}/update", Staged, within_s=FETCH_S)
-    with _dropped_in_the_end(client, staged):
+    with _drop_afterwards(client, staged):
         fetched = [skill for skill in staged.skills if skill.name == found.name]
         if not fetched:
-            raise Invalid(f"There is no {found.name} any more where it came from.")
+            raise Invalid(f"Its source no longer contains {found.name}.")
         if fetched[0].is_same:
             return [Installed(name=found.name, installed=True, version=found.version)]
-        had = counting(found)
+        previous = active_grants(found)
         if keep:
-            consent = Consent({one.capability: one.scope for one in had})
-            consent = _still_asked(consent, fetched[0])
-        wish = Wish(consent, found.tier, force=True, until_now=had, shows=shows)
-        return _install(client, staged.id, fetched, wish)
-
-
-def _still_asked(consent: Consent, skill: StagedSkill) -> Consent:
-    asked = {ask.capability for ask in skill.asks}
-    return Consent({one: scope for one, scope in consent.said.items() if one in asked})
+            requested = {ask.capability for ask in fetched[0].asks}
+            consent = Consent({one.capability: one.scope for one in previous if one.capability in requested})
+        options = InstallOptions(
+            consent, found.tier, force=True, previous_grants=previous, shows_details=shows_details
+        )
+        return _install(client, staged.id, fetched, options)
 
 
 def _updatable(client: Client) -> list[str]:
-    """Return the skills whose source can be fetched again from here."""
-    return [card.name for card in client.get("/skills", list[SkillCard]) if _can_be_fetched(card)]
+    """Return the skills whose source can be fetched again from this machine."""
+
+    def can_be_fetched(card: SkillCard) -> bool:
+        if isinstance(card.source, FolderSource):
+            return Path(card.source.path).is_dir()
+        return isinstance(card.source, GitSource | RegistrySource)
+
+    return [card.name for card in client.get("/skills", list[SkillCard]) if can_be_fetched(card)]
 
 
-def _can_be_fetched(card: SkillCard) -> bool:
-    if isinstance(card.source, FolderSource):
-        return Path(card.source.path).is_dir()
-    return isinstance(card.source, GitSource | RegistrySource)
-
-
-def _finish(
-    ctx: click.Context, done: Sequence[Installed], failed: Sequence[ForgeError], *, as_json: bool
-) -> None:
-    """Print the results, and exit with the code of the error when there was exactly one."""
-    refused = [one for one in done if not one.installed]
-    if as_json:
-        print_json(list(done))
-    else:
-        _print_done(done, refused, failed)
-    if failed and not done:
-        ctx.exit(failed[0].exit_code if len(failed) == 1 else 1)
-    ctx.exit(1 if refused or failed else 0)
-
-
-def _print_done(
-    done: Sequence[Installed], refused: Sequence[Installed], failed: Sequence[ForgeError]
-) -> None:
-    out = console()
-    for one in done:
-        out.print(installed_line(one))
+def _report(done: list[Installed], failed: Sequence[ForgeError]) -> Result[list[Installed]]:
+    """Return the results, with the exit code of the error when there was exactly one."""
+    lines = [installed_line(one) for one in done]
+    refused = sum(not one.installed for one in done)
     if len(done) + len(failed) > 1:
         same = sum(one.installed and one.state is None for one in done)
         counts = {
-            "installed": len(done) - len(refused) - same,
+            "installed": len(done) - refused - same,
             "unchanged": same,
-            "refused": len(refused),
+            "refused": refused,
             "failed": len(failed),
         }
-        click.echo(f"{', '.join(f'{count} {what}' for what, count in counts.items() if count)}.")
+        lines.append(Text(f"{', '.join(f'{count} {what}' for what, count in counts.items() if count)}."))
+    code = failed[0].exit_code if len(failed) == 1 and not done else 1 if refused or failed else 0
+    return Result(done, lambda _: Text("\n").join(lines), exit_code=code)
+
+
+def attach_to(client: Client, name: str, bot: str, body: Entry | None = None) -> tuple[Entry, str]:
+    """Attach a skill to a bot, or change how the bot has it, and describe what was done.
+
+    Settings are merged with the current ones; an empty value removes one.
+    """
+    path, body = entry_path(name, bot), body or {}
+    current = next((one for one in client.get(bot_path(bot), list[Entry]) if one["name"] == name), None)
+    if "overrides" in body:
+        before: dict[str, str] = current["overrides"] if current else {}
+        merged = {**before, **body["overrides"]}
+        body |= {"overrides": {key: value for key, value in merged.items() if value}}
+    if current is None:
+        added = client.post(bot_path(bot), Entry, {"skill_name": name, **body})
+        return added, f"Attached {name} to {bot}."
+    if not body:
+        return current, f"{name} is already attached to {bot}."
+    return client.patch(path, Entry, body), f"Updated {name} for {bot}."
+
+
+def entry_path(name: str, bot: str) -> str:
+    """Return the API path of a skill of a bot."""
+    return f"{bot_path(bot)}{skill_path(name).removeprefix('/skills')}"

@@ -46,11 +46,11 @@ class UseSkill(Tool[UseSkillInput]):
     def spec(self) -> ToolSpec:
         return use_skill(self._names)
 
-    async def use(self, given: UseSkillInput, context: ToolContext) -> ToolOutcome:
-        if given.name not in self._names:
-            return no_such_skill(given.name, self._names)
-        text = await self._reader.open(given.name, context)
-        return ToolOutcome(text=text, summary=given.name, detail=ToolDetail(skill=given.name))
+    async def use(self, arguments: UseSkillInput, context: ToolContext) -> ToolOutcome:
+        if arguments.name not in self._names:
+            return no_such_skill(arguments.name, self._names)
+        text = await self._reader.open(arguments.name, context)
+        return ToolOutcome(text=text, summary=arguments.name, detail=ToolDetail(skill=arguments.name))
 
 
 class ReadSkillFileInput(_Input):
@@ -70,12 +70,12 @@ class ReadSkillFile(Tool[ReadSkillFileInput]):
     def spec(self) -> ToolSpec:
         return read_skill_file(self._names)
 
-    async def use(self, given: ReadSkillFileInput, context: ToolContext) -> ToolOutcome:
-        if given.name not in self._names:
-            return no_such_skill(given.name, self._names)
-        text = await self._reader.read(given.name, given.path, context)
-        detail = ToolDetail(skill=given.name, path=given.path)
-        return ToolOutcome(text=text, summary=f"{given.name}, {given.path}", detail=detail)
+    async def use(self, arguments: ReadSkillFileInput, context: ToolContext) -> ToolOutcome:
+        if arguments.name not in self._names:
+            return no_such_skill(arguments.name, self._names)
+        text = await self._reader.read(arguments.name, arguments.path, context)
+        detail = ToolDetail(skill=arguments.name, path=arguments.path)
+        return ToolOutcome(text=text, summary=f"{arguments.name}, {arguments.path}", detail=detail)
 
 
 def no_such_skill(name: str, names: Sequence[str]) -> ToolOutcome:

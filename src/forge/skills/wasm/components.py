@@ -29,10 +29,8 @@ OUR_MEMORIES, GIVEN_MEMORIES = 2, 1
 """Limits apply per memory, so components of skills get only one. The JavaScript runtime has a second, small one that
 scripts cannot reach."""
 
-HostFunction = Callable[..., Any]
 
-
-def new_linker(engine: Engine, host: HostFunction) -> model.Linker:
+def new_linker(engine: Engine, host: Callable[..., Any]) -> model.Linker:
     linker = model.Linker(engine)
     linker.add_wasip2()
     with linker.root() as root, root.add_instance(HOST) as instance:

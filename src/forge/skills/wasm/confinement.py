@@ -38,7 +38,7 @@ def lock_in(readable: list[str], memory_bytes: int) -> list[str]:
         held.append("landlock")
     if (machine := platform.machine()) in NUMBERS:
         with suppress(OSError):
-            restrict_calls(build_filter(machine, (), own_namespaces=False, may_start=False, spared=NEEDED))
+            restrict_calls(build_filter(machine, (), own_namespaces=False, may_start=False, allowed=NEEDED))
             held.append("seccomp")
     return held
 

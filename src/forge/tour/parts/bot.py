@@ -2,8 +2,8 @@
 
 from contextlib import closing
 
-from forge.bots.chat.following import Line, Listener
 from forge.bots.chat.models import Message, Turn
+from forge.bots.chat.terminal.answer_stream import AnswerStream
 from forge.bots.models import MessageStatus
 from forge.errors import Internal
 from forge.interview.domain.dialogue import AskQuestion, Chosen, Confirmed, ReadyToAssemble, ShowPreview
@@ -67,9 +67,12 @@ def _assemble(context: DemoContext, view: SessionView) -> str:
 def chat(context: DemoContext, bot: str) -> None:
     context.narrator.line("you", QUESTION)
     turn = context.client.post(f"/bots/{bot}/chat", Turn, {"text": QUESTION})
-    with closing(Line(context.client, turn.session.id)) as line, context.narrator.quoting() as quote:
-        answer = line.wait_for(turn.answer, Listener(on_text=quote.add))
-        quote.complete(answer.text)
+    with (
+        closing(AnswerStream(context.client, turn.session.id)) as stream,
+        context.narrator.quoting() as quote,
+    ):
+        answer = stream.wait_for(turn.answer, quote)
+        quote.write(answer.text)
     _check(context, answer)
     context.add_link("The conversation", f"/bots/{bot}/chat/{turn.session.id}")
 

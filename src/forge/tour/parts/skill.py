@@ -12,7 +12,7 @@ TEXT = "Seven words are enough for this demo."
 SKILL_MD = """\
 ---
 name: count-words
-description: Counts the words of a text, and how often it was asked to. Use when somebody asks how long a text is.
+description: Counts the words of a text, and how often it was used. Use when someone asks for the length of a text.
 metadata:
   version: 1.0.0
   forge-kind: script
@@ -21,7 +21,7 @@ metadata:
 
 # Count words
 
-Give it `{"text": "…"}`; it gives `{"words": 2, "uses": 1}`.
+Input: `{"text": "…"}`. Output: `{"words": 2, "uses": 1}`.
 """
 SOURCE = """\
 function run(input) {
@@ -35,10 +35,10 @@ function run(input) {
 def create_skill(context: DemoContext, bot: str) -> None:
     context.narrator.quote(SOURCE)
     files = {"SKILL.md": SKILL_MD, "skill.js": SOURCE}
-    made = context.client.post("/skills", SkillDetail, {"name": NAME, "files": files})
+    skill = context.client.post("/skills", SkillDetail, {"name": NAME, "files": files})
     context.add_link(f"The skill {NAME}", f"/skills/{NAME}")
     _refuse(context)
-    granted = _grant(context, made)
+    granted = _grant(context, skill)
     context.client.post(f"/bots/{bot}/skills", SkillView, {"skill_name": granted.name})
     ran = _run(context)
     context.expect(
@@ -56,13 +56,13 @@ def _refuse(context: DemoContext) -> None:
     context.narrator.line("denied", ran.error)
 
 
-def _grant(context: DemoContext, made: SkillDetail) -> SkillDetail:
-    for asked in made.asks:
-        context.narrator.line("requests", f"{asked.title}. {asked.allows} {asked.risk}")
+def _grant(context: DemoContext, skill: SkillDetail) -> SkillDetail:
+    for capability in skill.asks:
+        context.narrator.line("requests", f"{capability.title}. {capability.allows} {capability.risk}")
     context.narrator.line("you", "grant")
-    request = {"grants": [{"capability": asked.capability.value} for asked in made.asks]}
+    request = {"grants": [{"capability": capability.capability.value} for capability in skill.asks]}
     return context.client.put(
-        f"/skills/{NAME}/grants", SkillDetail, {**request, "folder_hash": made.folder_hash}
+        f"/skills/{NAME}/grants", SkillDetail, {**request, "folder_hash": skill.folder_hash}
     )
 
 

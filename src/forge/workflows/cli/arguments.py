@@ -1,4 +1,4 @@
-"""What people write about workflows at the command line: inputs of a run, samples of a dry run."""
+"""Parse arguments of the workflow commands: names and ids, inputs of a run, samples of a dry run."""
 
 import json
 import re
@@ -17,10 +17,10 @@ from forge.workflows.models import WorkflowCard, WorkflowDetail, WorkflowRun
 _INPUTS = TypeAdapter(dict[str, Input])
 _TYPES: dict[InputType, tuple[TypeAdapter[Any], str, str]] = {
     InputType.NUMBER: (TypeAdapter(int | FiniteFloat), "a number", "2.5"),
-    InputType.INTEGER: (TypeAdapter(int), "a whole number", "3"),
+    InputType.INTEGER: (TypeAdapter(int), "an integer", "3"),
     InputType.BOOLEAN: (TypeAdapter(bool), "true or false", "true"),
-    InputType.ARRAY: (TypeAdapter(list[JsonValue]), "a list as JSON", """'["a", "b"]'"""),
-    InputType.OBJECT: (TypeAdapter(dict[str, JsonValue]), "an object as JSON", """'{"a": 1}'"""),
+    InputType.ARRAY: (TypeAdapter(list[JsonValue]), "a JSON array", """'["a", "b"]'"""),
+    InputType.OBJECT: (TypeAdapter(dict[str, JsonValue]), "a JSON object", """'{"a": 1}'"""),
 }
 
 
@@ -28,51 +28,52 @@ def declared_inputs(definition: Mapping[str, Any]) -> dict[str, Input]:
     return _INPUTS.validate_python(definition.get("inputs", {}))
 
 
-def read_inputs(given: Iterable[str], declared: Mapping[str, Input]) -> dict[str, JsonValue]:
-    """Of `count=3`, each as the type that is declared for it.
+def read_inputs(options: Iterable[str], declared: Mapping[str, Input]) -> dict[str, JsonValue]:
+    """Parse options such as `count=3` according to the declared types.
 
-    A workflow that declares inputs takes no others here, so that a misspelt name is noticed.
+    If the workflow declares inputs, unknown names are rejected, so that a misspelt name is noticed.
     """
-    said: dict[str, JsonValue] = {}
-    for name, value in _pairs(given, "--input topic=whales"):
+    values: dict[str, JsonValue] = {}
+    for name, value in _split_pairs(options, "--input topic=whales"):
         if declared and name not in declared:
-            raise Invalid(f"It has no input {name!r}.", hint=f"It has: {', '.join(declared)}.")
-        said[name] = _typed(name, value, declared[name].type if declared else InputType.ANY)
-    return said
+            raise Invalid(f"The workflow has no input {name!r}.", hint=f"Inputs: {', '.join(declared)}.")
+        values[name] = _parse_input(name, value, declared[name].type if declared else InputType.ANY)
+    return values
 
 
-def read_samples(given: Iterable[str]) -> dict[str, JsonValue]:
-    """Of `fetch={"status": 200}`: JSON, and what is none is text."""
-    return {
-        step: _read_anything(value) for step, value in _pairs(given, """--sample fetch='{"status": 200}'""")
-    }
+def read_samples(options: Iterable[str]) -> dict[str, JsonValue]:
+    """Parse options such as `fetch={"status": 200}`; a value that is not JSON is text."""
+    pairs = _split_pairs(options, """--sample fetch='{"status": 200}'""")
+    return {step: _parse_json_or_text(value) for step, value in pairs}
 
 
-def _pairs(given: Iterable[str], example: str) -> list[tuple[str, str]]:
-    pairs = [text.partition("=") for text in given]
+def _split_pairs(options: Iterable[str], example: str) -> list[tuple[str, str]]:
+    pairs = [text.partition("=") for text in options]
     for name, equals, value in pairs:
         if not (name.strip() and equals):
             raise Invalid(
-                f"{(name + equals + value)[:100]!r} is no name with a value.", hint=f"Such as {example}"
+                f"{(name + equals + value)[:100]!r} is not of the form NAME=VALUE.",
+                hint=f"Write it like {example}",
             )
     return [(name.strip(), value) for name, _, value in pairs]
 
 
-def _typed(name: str, value: str, kind: InputType) -> JsonValue:
+def _parse_input(name: str, value: str, kind: InputType) -> JsonValue:
     if kind is InputType.STRING:
         return value
     if kind is InputType.ANY:
-        return _read_anything(value)
-    adapter, meant, example = _TYPES[kind]
+        return _parse_json_or_text(value)
+    adapter, expected, example = _TYPES[kind]
     try:
         return adapter.validate_json(value.lower() if kind is InputType.BOOLEAN else value)
     except ValidationError as error:
         raise Invalid(
-            f"The input {name} is {meant}, and {value[:100]!r} is none.", hint=f"Such as {name}={example}"
+            f"The input {name} must be {expected}, got {value[:100]!r}.",
+            hint=f"Write it like {name}={example}",
         ) from error
 
 
-def _read_anything(value: str) -> JsonValue:
+def _parse_json_or_text(value: str) -> JsonValue:
     try:
         return json.loads(value, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -80,38 +81,37 @@ def _read_anything(value: str) -> JsonValue:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"JSON has no {name}")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 _REF = re.compile(r"([^\W_]|-){1,64}")
 
 
-def find_workflow(client: Client, given: str) -> WorkflowDetail:
-    """By its name, its id or the beginning of its id."""
-    if _REF.fullmatch(given):
+def find_workflow(client: Client, ref: str) -> WorkflowDetail:
+    """Find a workflow by its name, its id or an id prefix."""
+    if _REF.fullmatch(ref):
         try:
-            return client.get(workflow_path(given), WorkflowDetail)
+            return client.get(workflow_path(ref), WorkflowDetail)
         except NotFound:
-            if is_id(given):
+            if is_id(ref):
                 raise
     found = client.get("/workflows", list[WorkflowCard])
-    card = choose(given, "workflow", found, lambda one: one.id, listed_by="workflow list")
+    card = choose(ref, "workflow", found, lambda one: one.id, listed_by="workflow list")
     return client.get(workflow_path(card.id), WorkflowDetail)
 
 
-def find_workflow_run(client: Client, given: str) -> str:
-    """The id of a run from its beginning, or the newest run of the workflow of that name."""
-    if is_id(given):
-        return given
-    newest = _newest_of(client, given)
+def find_workflow_run(client: Client, ref: str) -> str:
+    """Return the id of a run: the newest run of the workflow with this name, or the run with this id prefix."""
+    if is_id(ref):
+        return ref
+    newest = _newest_run_of(client, ref)
     if newest is not None:
         return newest
     runs = client.pages("/workflow-runs", WorkflowRun, SEARCHED)
-    return choose(given, "run", runs, lambda run: run.id, listed_by="workflow runs").id
+    return choose(ref, "run", runs, lambda run: run.id, listed_by="workflow runs").id
 
 
 def workflow_path(ref: str) -> str:
-    """Of the API."""
     return f"/workflows/{quote(ref, safe='')}"
 
 
@@ -119,7 +119,7 @@ def run_path(run_id: str) -> str:
     return f"/workflow-runs/{run_id}"
 
 
-def _newest_of(client: Client, name: str) -> str | None:
+def _newest_run_of(client: Client, name: str) -> str | None:
     if not _REF.fullmatch(name):
         return None
     try:
@@ -127,5 +127,5 @@ def _newest_of(client: Client, name: str) -> str | None:
     except NotFound:
         return None
     if not found:
-        raise NotFound(f"{name} was not run yet.", hint=f"Start it: forge workflow trigger {name}")
+        raise NotFound(f"{name} has no runs yet.", hint=f"Start it with: forge workflow trigger {name}")
     return found[0].id

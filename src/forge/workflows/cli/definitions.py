@@ -1,29 +1,22 @@
-"""`forge workflow`: the definitions of workflows. The commands of runs are in `runs`."""
+"""`forge workflow`: commands for definitions. The commands for runs are in `runs`."""
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 
 from forge.bots.lookup import find_bot
-from forge.errors import Conflict, ForgeError, Invalid, NotFound
+from forge.errors import Conflict, Invalid, NotFound
 from forge.terminal.client import Client, connect
 from forge.terminal.commands import Result, api_command
-from forge.terminal.inputs import PIPE, confirm, read_source, write_file
-from forge.terminal.options import json_option, yes_option
-from forge.terminal.output import console, print_json, print_result
+from forge.terminal.inputs import PIPE, confirm, keep_on_error, read_source, write_file
+from forge.terminal.options import yes_option
+from forge.terminal.output import console, print_json, print_output
 from forge.terminal.text import clean
+from forge.workflows.cli import views
 from forge.workflows.cli.arguments import find_workflow, workflow_path
 from forge.workflows.cli.runs import approve, cancel, logs, reject, rerun, retry, runs, status, trigger
-from forge.workflows.cli.views import (
-    place_line,
-    templates_table,
-    versions_table,
-    workflow_page,
-    workflows_table,
-)
 from forge.workflows.definition.models import Place
 from forge.workflows.models import (
     Reading,
@@ -40,48 +33,44 @@ def workflow() -> None:
     """Create, run and watch workflows of bots, skills, code and requests."""
 
 
+for command in (trigger, runs, status, logs, approve, reject, cancel, retry, rerun):
+    workflow.add_command(command)
+
+
 @workflow.command("list")
-@click.argument("words", nargs=-1)
 @click.option("--bot", metavar="SLUG", help="Only workflows of this bot.")
 @api_command
-def list_workflows(client: Client, words: tuple[str, ...], bot: str | None) -> Result[list[WorkflowCard]]:
+def list_workflows(client: Client, /, *words: str, bot: str | None) -> Result[list[WorkflowCard]]:
     """List workflows with their latest runs.
 
     With WORDS, only those that match in name or description.
     """
     found = client.get("/workflows", list[WorkflowCard], {"q": " ".join(words) or None, "owner": bot})
-    empty = "There are no such workflows. Some to begin with: forge workflow templates"
-    return Result(found, workflows_table, empty=empty)
+    empty = "No workflows found. List templates for new ones with: forge workflow templates"
+    return Result(found, views.workflows_table, empty=empty)
 
 
 @workflow.command()
-@click.argument("name")
 @click.option("--yaml", "as_yaml", is_flag=True, help="Print the definition as it was written.")
-@json_option
-def show(name: str, as_yaml: bool, as_json: bool) -> None:
+@api_command
+def show(client: Client, name: str, /, as_yaml: bool, as_json: bool) -> Result[WorkflowDetail] | int:
     """Show the triggers, inputs and steps of a workflow."""
     if as_yaml and as_json:
         raise click.UsageError("Choose one of --yaml and --json.")
-    with connect() as client:
-        found = find_workflow(client, name)
-    if as_yaml:
-        click.echo(found.source, nl=not found.source.endswith("\n"))
-    else:
-        print_result(found, workflow_page, as_json=as_json)
+    found = find_workflow(client, name)
+    return print_output(found.source) if as_yaml else Result(found, views.workflow_page)
 
 
 @workflow.command()
-@click.argument("name")
 @api_command
-def enable(client: Client, name: str) -> Result[WorkflowDetail]:
+def enable(client: Client, name: str, /) -> Result[WorkflowDetail]:
     """Enable the triggers of a workflow."""
     return _switch(client, name, is_enabled=True)
 
 
 @workflow.command()
-@click.argument("name")
 @api_command
-def disable(client: Client, name: str) -> Result[WorkflowDetail]:
+def disable(client: Client, name: str, /) -> Result[WorkflowDetail]:
     """Disable the triggers of a workflow. It can still be started manually."""
     return _switch(client, name, is_enabled=False)
 
@@ -108,12 +97,11 @@ def delete(name: str, yes: bool) -> None:
 
 
 @workflow.command()
-@click.argument("name")
 @api_command
-def versions(client: Client, name: str) -> Result[list[WorkflowVersion]]:
+def versions(client: Client, name: str, /) -> Result[list[WorkflowVersion]]:
     """List the saved versions of a workflow, newest first."""
     path = workflow_path(find_workflow(client, name).id)
-    return Result(client.get(f"{path}/versions", list[WorkflowVersion]), versions_table)
+    return Result(client.get(f"{path}/versions", list[WorkflowVersion]), views.versions_table)
 
 
 @workflow.command()
@@ -135,112 +123,90 @@ def export(name: str, output: str | None, number: int | None, force: bool) -> No
             path = f"{workflow_path(found.id)}/versions/{number}"
             source = client.get(path, WorkflowVersionDetail).source
     if output in (None, PIPE):
-        click.echo(source, nl=not source.endswith("\n"))
-        return
-    target = Path(output)
-    if target.exists() and not force:
-        raise Conflict(f"There is a {target} already.", hint="Write over it with --force.")
-    write_file(target, source)
-    click.echo(f"Wrote {target}.", err=True)
+        print_output(source)
+    elif Path(output).exists() and not force:
+        raise Conflict(f"{output} already exists.", hint="Overwrite it with --force.")
+    else:
+        write_file(Path(output), source)
 
 
 @workflow.command()
-@click.argument("file")
 @click.option("--bot", metavar="SLUG", help="Bot that owns the workflow, instead of the one in the file.")
 @click.option("--update", is_flag=True, help="Replace the workflow of the same name, if it exists.")
-@json_option
-def create(file: str, bot: str | None, update: bool, as_json: bool) -> None:
+@api_command
+def create(
+    client: Client, file: str, /, bot: str | None, update: bool, as_json: bool
+) -> Result[WorkflowDetail]:
     """Create a workflow from a file.
 
     FILE is YAML or JSON, - for standard input. Its triggers are enabled immediately. With --update, an existing workflow is replaced.
     """
-    source = read_source(file)
-    with connect() as client:
-        wish, name = _wish(client, source, file, bot)
-        before = _find(client, name)
-        if before is not None and not update:
-            raise Conflict(
-                f"There is a workflow {name} already.",
-                hint=f"Replace it: forge workflow create {file} --update",
-            )
-        saved = _save(client, wish, before)
-    if as_json:
-        print_json(saved)
-        return
-    _print_places(saved.warnings, file, err=True)
-    done = "Made" if before is None else "Saved" if saved.number != before.number else "Nothing to change in"
-    start = f"Start it: forge workflow trigger {saved.name}"
-    click.echo(clean(f"{done} {saved.name}, number {saved.number}. {start}"))
+    body, name = _request_body(client, read_source(file), file, bot)
+    before = _find(client, name)
+    if before is not None and not update:
+        raise Conflict(
+            f"A workflow named {name} already exists.",
+            hint=f"Replace it with: forge workflow create {file} --update",
+        )
+    saved = _save(client, body, before)
+    if not as_json:
+        _print_places(saved.warnings, file)
+    is_unchanged = before is not None and saved.number == before.number
+    done = "Created" if before is None else "No changes to" if is_unchanged else "Saved"
+    start = f"Start it with: forge workflow trigger {saved.name}"
+    return Result(saved, f"{done} {saved.name} (version {saved.number}). {start}")
 
 
 @workflow.command()
-@click.argument("file")
-@json_option
-@click.pass_context
-def validate(ctx: click.Context, file: str, as_json: bool) -> None:
+@api_command
+def validate(client: Client, file: str, /, as_json: bool) -> Result[Reading]:
     """Validate a definition and show the line of each problem.
 
     FILE is YAML or JSON, - for standard input. Nothing is saved. Exit code 1 if the definition is not valid.
     """
-    source = read_source(file)
-    with connect() as client:
-        found = _read(client, source)
-    if as_json:
-        print_json(found)
-    else:
+    found = _read(client, read_source(file))
+    if not as_json:
         _print_places(found.problems, file, err=False)
-        verdict = "is a workflow." if found.is_usable else "is not a valid workflow."
-        click.echo(f"{_name(file)} {verdict}", err=not found.is_usable)
-    ctx.exit(0 if found.is_usable else 1)
+    if found.is_usable:
+        return Result(found, f"{_name(file)} is a valid workflow.")
+    return Result(found, "", note=f"{_name(file)} is not a valid workflow.", exit_code=1)
 
 
 @workflow.command()
-@click.argument("name")
-@json_option
-def edit(name: str, as_json: bool) -> None:
+@api_command
+def edit(client: Client, name: str, /, as_json: bool) -> Result[WorkflowDetail] | int:
     """Open the definition of a workflow in $EDITOR.
 
     Active runs keep the version they were started with.
     """
-    with connect() as client:
-        found = find_workflow(client, name)
-        written = _edit(client, found)
-        if written is None or written == found.source:
-            click.echo("Nothing was changed.", err=True)
-            return
-        try:
-            wish = {"source": written, "expected_number": found.number}
-            saved = client.put(workflow_path(found.id), WorkflowDetail, wish)
-        except ForgeError:
-            _keep(found.name, written)
-            raise
-    if as_json:
-        print_json(saved)
-        return
-    _print_places(saved.warnings, "", err=True)
-    click.echo(f"Saved {clean(saved.name)}, number {saved.number}.")
+    found = find_workflow(client, name)
+    written = _edit(client, found)
+    if written is None or written == found.source:
+        click.echo("No changes.", err=True)
+        return 0
+    with keep_on_error(written, f"{found.name}.yaml"):
+        body = {"source": written, "expected_number": found.number}
+        saved = client.put(workflow_path(found.id), WorkflowDetail, body)
+    if not as_json:
+        _print_places(saved.warnings, "")
+    return Result(saved, f"Saved {saved.name} (version {saved.number}).")
 
 
 @workflow.command()
-@click.argument("template", required=False)
-@json_option
-def templates(template: str | None, as_json: bool) -> None:
+@api_command
+def templates(client: Client, template: str | None = None, /, *, as_json: bool) -> Result[Any] | int:
     """List workflow templates, or print one.
 
     For example: forge workflow templates NAME > my.yaml
     """
-    with connect() as client:
-        found = client.get("/workflows/templates", list[WorkflowTemplate])
-    if template is not None:
-        one = next((one for one in found if one.id == template), None)
-        if one is None:
-            raise NotFound(
-                f"There is no template {template!r}.",
-                hint=f"There are: {', '.join(one.id for one in found)}.",
-            )
-        print_json(one) if as_json else click.echo(one.source, nl=not one.source.endswith("\n"))
-    else:
-        print_result(found, templates_table, as_json=as_json)
+    found = client.get("/workflows/templates", list[WorkflowTemplate])
+    if template is None:
+        return Result(found, views.templates_table)
+    one = next((one for one in found if one.id == template), None)
+    if one is None:
+        hint = f"Templates: {', '.join(one.id for one in found)}."
+        raise NotFound(f"There is no template {template!r}.", hint=hint)
+    return Result(one, "") if as_json else print_output(one.source)
 
 
 @workflow.command()
@@ -254,17 +220,17 @@ def _read(client: Client, source: str) -> Reading:
     return client.post("/workflows/read", Reading, {"source": source})
 
 
-def _wish(client: Client, source: str, file: str, bot: str | None) -> tuple[dict[str, Any], str]:
-    """Return what to save, and its name."""
+def _request_body(client: Client, source: str, file: str, bot: str | None) -> tuple[dict[str, Any], str]:
+    """Validate the definition and return the request that saves it, and the name of the workflow."""
     found = _read(client, source)
     if not found.is_usable or found.definition is None:
-        _print_places(found.problems, file, err=True)
+        _print_places(found.problems, file)
         raise Invalid(f"{_name(file)} is not a valid workflow.")
-    wish: dict[str, Any] = {"source": source}
+    body: dict[str, Any] = {"source": source}
     if bot is not None:
         owner = {"type": "bot", "slug": find_bot(client, bot).slug}
-        wish["definition"] = found.definition | {"owner": owner}
-    return wish, str(found.definition["name"])
+        body["definition"] = found.definition | {"owner": owner}
+    return body, str(found.definition["name"])
 
 
 def _find(client: Client, name: str) -> WorkflowDetail | None:
@@ -274,12 +240,12 @@ def _find(client: Client, name: str) -> WorkflowDetail | None:
         return None
 
 
-def _save(client: Client, wish: dict[str, Any], before: WorkflowDetail | None) -> WorkflowDetail:
+def _save(client: Client, body: dict[str, Any], before: WorkflowDetail | None) -> WorkflowDetail:
     if before is None:
-        return client.post("/workflows", WorkflowDetail, wish)
-    if wish == {"source": before.source}:
+        return client.post("/workflows", WorkflowDetail, body)
+    if body == {"source": before.source}:
         return before
-    return client.put(workflow_path(before.id), WorkflowDetail, wish | {"expected_number": before.number})
+    return client.put(workflow_path(before.id), WorkflowDetail, body | {"expected_number": before.number})
 
 
 def _edit(client: Client, found: WorkflowDetail) -> str | None:
@@ -288,41 +254,24 @@ def _edit(client: Client, found: WorkflowDetail) -> str | None:
     while True:
         written = click.edit(text, extension=".yaml")
         if written is None or written == text:
-            return written if text is found.source else _give_up(found.name, text)
+            if text is found.source:
+                return None
+            break
         reading = _read(client, written)
         if reading.is_usable:
             return written
-        _print_places(reading.problems, "", err=True)
-        if not (sys.stdin.isatty() and click.confirm("Edit again?", default=True, err=True)):
-            return _give_up(found.name, written)
+        _print_places(reading.problems, "")
         text = written
-
-
-def _give_up(name: str, written: str) -> str:
-    _keep(name, written)
-    raise Invalid("It is not a valid workflow; nothing was saved.")
-
-
-def _keep(name: str, written: str) -> None:
-    """Keep the text in a temporary file, since it could not be saved."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix=f"{name}-", suffix=".yaml", delete=False, encoding="utf-8"
-    ) as kept:
-        kept.write(written)
-    click.echo(f"What you wrote is in {kept.name}.", err=True)
+        if not (sys.stdin.isatty() and click.confirm("Edit again?", default=True, err=True)):
+            break
+    with keep_on_error(text, f"{found.name}.yaml"):
+        raise Invalid("The definition is not valid; nothing was saved.")
 
 
 def _name(file: str) -> str:
     return "Standard input" if file == PIPE else clean(file)
 
 
-def _print_places(places: list[Place], file: str, *, err: bool) -> None:
-    if not places:
-        return
-    out = console(stderr=err)
+def _print_places(places: list[Place], file: str, *, err: bool = True) -> None:
     for place in places:
-        out.print(place_line(place, "" if file == PIPE else file))
-
-
-for command in (*(trigger, runs, status, logs, approve, reject, cancel, retry, rerun),):
-    workflow.add_command(command)
+        console(stderr=err).print(views.place_line(place, "" if file == PIPE else file))

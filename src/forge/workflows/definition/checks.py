@@ -56,7 +56,7 @@ def check(definition: Definition) -> list[Fault]:
         try:
             graph = Graph.of(definition.steps, definition.finally_steps)
         except GraphError as error:
-            faults.append(_misfit(definition, error))
+            faults.append(_graph_fault(definition, error))
     for index, step in enumerate(definition.steps):
         faults += _check_config(("steps", index, "config"), step, definition)
     for name, declared in definition.inputs.items():
@@ -81,15 +81,15 @@ def _duplicates(definition: Definition) -> Iterator[Fault]:
 
 def _unknown_steps(definition: Definition) -> Iterator[Fault]:
     known = [step.id for step in definition.steps]
-    there = set(known)
-    for path, name in _named(definition):
-        if name not in there:
+    known_ids = set(known)
+    for path, name in _step_references(definition):
+        if name not in known_ids:
             close = get_close_matches(name, known, n=1)
             hint = f"Did you mean `{close[0]}`?" if close else "Write the id of a step."
             yield Fault(path, f"There is no step `{name}`.", hint)
 
 
-def _named(definition: Definition) -> Iterator[tuple[Path, str]]:
+def _step_references(definition: Definition) -> Iterator[tuple[Path, str]]:
     """Yield every reference to a step id."""
     for index, step in enumerate(definition.steps):
         here: Path = ("steps", index)
@@ -134,7 +134,7 @@ def _too_deep(definition: Definition) -> Iterator[Fault]:
             return
 
 
-def _misfit(definition: Definition, error: GraphError) -> Fault:
+def _graph_fault(definition: Definition, error: GraphError) -> Fault:
     index = next(index for index, step in enumerate(definition.steps) if step.id == error.step)
     step = definition.steps[index]
     key: Path = ("config", "body_steps") if isinstance(step.config, LoopConfig) else ()
@@ -142,7 +142,7 @@ def _misfit(definition: Definition, error: GraphError) -> Fault:
 
 
 def _check_config(path: Path, step: Step, definition: Definition) -> Iterator[Fault]:
-    yield from _check_words(path, step)
+    yield from _check_texts(path, step)
     match step.config:
         case LoopConfig():
             yield from _check_loop(path, step.config)
@@ -167,16 +167,16 @@ def _check_config(path: Path, step: Step, definition: Definition) -> Iterator[Fa
             pass
 
 
-def _check_words(path: Path, step: Step) -> Iterator[Fault]:
+def _check_texts(path: Path, step: Step) -> Iterator[Fault]:
     """Check that required texts are not blank."""
     match step.config:
-        case AgentConfig(prompt=words) if not words.strip():
+        case AgentConfig(prompt=text) if not text.strip():
             yield Fault((*path, "prompt"), "`prompt` must not be empty.", "Write what to ask the bot.")
-        case ApprovalConfig(prompt=words) if not words.strip():
+        case ApprovalConfig(prompt=text) if not text.strip():
             yield Fault(
                 (*path, "prompt"), "`prompt` must not be empty.", "Write what the person has to decide."
             )
-        case HttpConfig(url=words) if not words.strip():
+        case HttpConfig(url=text) if not text.strip():
             yield Fault(
                 (*path, "url"), "`url` must not be empty.", "Write a URL that begins with `https://`."
             )
@@ -226,8 +226,8 @@ def _check_input(path: Path, declared: Input) -> Iterator[Fault]:
     if declared.default is None:
         return
     kinds = _KINDS.get(declared.type)
-    is_odd = isinstance(declared.default, bool) and declared.type is not InputType.BOOLEAN
-    if kinds and (is_odd or not isinstance(declared.default, kinds)):
+    is_stray_boolean = isinstance(declared.default, bool) and declared.type is not InputType.BOOLEAN
+    if kinds and (is_stray_boolean or not isinstance(declared.default, kinds)):
         yield Fault((*path, "default"), f"The default is not of type {declared.type}.")
     elif declared.enum is not None and declared.default not in declared.enum:
         yield Fault((*path, "default"), "The default is not one of the values of `enum`.")

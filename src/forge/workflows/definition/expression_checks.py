@@ -24,7 +24,7 @@ from forge.workflows.expressions.templates import Reference, check_expression, c
 
 
 @dataclass(frozen=True)
-class _Home:
+class _Location:
     scope: Graph
     loop: str | None
     """The loop whose body the scope is."""
@@ -33,13 +33,13 @@ class _Home:
 
 @dataclass(frozen=True)
 class Order:
-    homes: dict[str, _Home]
+    locations: dict[str, _Location]
 
     @classmethod
     def of(cls, graph: Graph) -> "Order":
-        return cls(dict(_homes(graph, None, is_final=False)))
+        return cls(dict(_locations(graph, None, is_final=False)))
 
-    def objection(self, used: str, user: str, *, is_repeated: bool) -> tuple[str, str | None] | None:
+    def find_problem(self, used: str, user: str, *, is_repeated: bool) -> tuple[str, str | None] | None:
         """Return why `user` cannot use the output of `used`, or None if it can.
 
         `is_repeated`: the user is a loop condition, which is evaluated before each iteration.
@@ -47,33 +47,33 @@ class Order:
         if is_repeated and user in self._around(used):
             return None
         before, after = self._in_one_scope(used, user)
-        if self.homes[before].scope is not self.homes[after].scope:
-            if self.homes[after].is_final:
+        if self.locations[before].scope is not self.locations[after].scope:
+            if self.locations[after].is_final:
                 return None
             return f"The step `{used}` runs last, in `finally`.", None
         if self._is_before(before, after):
             return None
-        return _objection(used, user, before, after, is_later=self._is_before(after, before))
+        return _order_problem(used, user, before, after, is_later=self._is_before(after, before))
 
     def _is_before(self, one: str, other: str) -> bool:
         return bool(self._upstream[other] & self._bits[one])
 
     @cached_property
     def _bits(self) -> dict[str, int]:
-        return {step_id: 1 << index for index, step_id in enumerate(self.homes)}
+        return {step_id: 1 << index for index, step_id in enumerate(self.locations)}
 
     @cached_property
     def _upstream(self) -> dict[str, int]:
         """All steps before each step in its scope, as bit sets. Plain sets would need memory quadratic in the steps."""
         found: dict[str, int] = {}
-        open_ones = list(self.homes)
-        while open_ones:
-            step_id = open_ones.pop()
+        pending = list(self.locations)
+        while pending:
+            step_id = pending.pop()
             if step_id in found:
                 continue
-            sources = self.homes[step_id].scope.nodes[step_id].sources
+            sources = self.locations[step_id].scope.nodes[step_id].sources
             if missing := [source for source in sources if source not in found]:
-                open_ones += [step_id, *missing]
+                pending += [step_id, *missing]
                 continue
             found[step_id] = 0
             for source in sources:
@@ -83,7 +83,7 @@ class Order:
     def _around(self, step_id: str) -> list[str]:
         """Return the step and the loops around it, innermost first."""
         found = [step_id]
-        while (loop := self.homes[found[-1]].loop) is not None:
+        while (loop := self.locations[found[-1]].loop) is not None:
             found.append(loop)
         return found
 
@@ -92,12 +92,14 @@ class Order:
         ours, theirs = self._around(used), self._around(user)
         for after in theirs:
             for before in ours:
-                if self.homes[before].scope is self.homes[after].scope:
+                if self.locations[before].scope is self.locations[after].scope:
                     return before, after
         return ours[-1], theirs[-1]
 
 
-def _objection(used: str, user: str, before: str, after: str, *, is_later: bool) -> tuple[str, str | None]:
+def _order_problem(
+    used: str, user: str, before: str, after: str, *, is_later: bool
+) -> tuple[str, str | None]:
     if used == user:
         return "A step cannot use its own output.", None
     if before == after:
@@ -108,24 +110,24 @@ def _objection(used: str, user: str, before: str, after: str, *, is_later: bool)
     message = f"The step `{used}` may not have ended when `{user}` starts."
     if is_later:
         return message, f"`{before}` depends on `{after}`, so it runs later."
-    whose = "its `depends_on`" if after == user else f"the `depends_on` of `{after}`"
-    return message, f"Add `{before}` to {whose}."
+    where = "its `depends_on`" if after == user else f"the `depends_on` of `{after}`"
+    return message, f"Add `{before}` to {where}."
 
 
-def _homes(graph: Graph, loop: str | None, *, is_final: bool) -> Iterator[tuple[str, _Home]]:
+def _locations(graph: Graph, loop: str | None, *, is_final: bool) -> Iterator[tuple[str, _Location]]:
     for step_id in graph.nodes:
-        yield step_id, _Home(graph, loop, is_final)
+        yield step_id, _Location(graph, loop, is_final)
     for inner, body in graph.bodies.items():
-        yield from _homes(body, inner, is_final=is_final)
+        yield from _locations(body, inner, is_final=is_final)
     if graph.final:
-        yield from _homes(graph.final, None, is_final=True)
+        yield from _locations(graph.final, None, is_final=True)
 
 
-_OF_STEPS = ("output", "status", "error", "iterations")
-_OF_WORKFLOWS = ("id", "name", "run_id", "trigger", "status", "error")
-_OF_LOOPS = ("index", "item")
-_OF_FIRINGS = ("type", "source", "fired_at", "workflow_id")
-_FORMER = {"input": "inputs", "variables": "inputs", "context": "steps", "step": "steps", "event": "trigger"}
+_STEP_FIELDS = ("output", "status", "error", "iterations")
+_WORKFLOW_FIELDS = ("id", "name", "run_id", "trigger", "status", "error")
+_LOOP_FIELDS = ("index", "item")
+_TRIGGER_FIELDS = ("type", "source", "fired_at", "workflow_id")
+_ALIASES = {"input": "inputs", "variables": "inputs", "context": "steps", "step": "steps", "event": "trigger"}
 
 
 @dataclass(frozen=True)
@@ -222,24 +224,24 @@ class _Checker:
             yield Fault(text.path, error.message, error.hint, within=(text.text, error.column - 1))
             return
         for reference in references:
-            if found := self._wrong(text, reference):
-                message, hint = found
+            if problem := self._problem(text, reference):
+                message, hint = problem
                 yield Fault(text.path, message, hint, within=(text.text, reference.column - 1))
 
-    def _wrong(self, text: Text, reference: Reference) -> tuple[str, str | None] | None:
+    def _problem(self, text: Text, reference: Reference) -> tuple[str, str | None] | None:
         root, *rest = reference.path
         match root:
             case "steps":
-                return self._wrong_step(text, rest)
+                return self._step_problem(text, rest)
             case "inputs":
-                return self._wrong_input(rest)
+                return self._input_problem(rest)
             case "trigger":
                 self.used.update(rest[:1])
                 return None
             case "workflow":
-                return _wrong_field("workflow", rest, _OF_WORKFLOWS)
+                return _field_problem("workflow", rest, _WORKFLOW_FIELDS)
             case "loop":
-                return _wrong_loop(text, rest)
+                return _loop_problem(text, rest)
             case "secrets":
                 if text.may_use_secrets:
                     return None
@@ -248,9 +250,9 @@ class _Checker:
                     "Secrets are for the url, headers and body of `http` steps.",
                 )
             case _:
-                return _stranger(root, ("steps", "inputs", "trigger", "workflow"))
+                return _unknown_name(root, ("steps", "inputs", "trigger", "workflow"))
 
-    def _wrong_step(self, text: Text, path: list[str]) -> tuple[str, str | None] | None:
+    def _step_problem(self, text: Text, path: list[str]) -> tuple[str, str | None] | None:
         if not path:
             return None
         name, *rest = path
@@ -258,13 +260,13 @@ class _Checker:
             close = get_close_matches(name, self.ids, n=1)
             hint = f"Did you mean `steps.{close[0]}`?" if close else "Write the id of a step."
             return f"There is no step `{name}`.", hint
-        if wrong := _wrong_field(f"steps.{name}", rest, _OF_STEPS):
-            return wrong
+        if problem := _field_problem(f"steps.{name}", rest, _STEP_FIELDS):
+            return problem
         if text.step is None or self.order is None:
             return None
-        return self.order.objection(name, text.step.id, is_repeated=text.is_repeated)
+        return self.order.find_problem(name, text.step.id, is_repeated=text.is_repeated)
 
-    def _wrong_input(self, path: list[str]) -> tuple[str, str | None] | None:
+    def _input_problem(self, path: list[str]) -> tuple[str, str | None] | None:
         if not path:
             self.uses_all_inputs = True
             return None
@@ -277,14 +279,14 @@ class _Checker:
         return f"The workflow has no input `{name}`.", hint
 
 
-def _wrong_field(owner: str, path: list[str], known: Iterable[str]) -> tuple[str, str | None] | None:
+def _field_problem(owner: str, path: list[str], known: Iterable[str]) -> tuple[str, str | None] | None:
     if not path or path[0] in known:
         return None
     listed = ", ".join(f"`{owner}.{name}`" for name in known)
     return f"There is no `{owner}.{path[0]}`.", f"Available: {listed}."
 
 
-def _wrong_loop(text: Text, path: list[str]) -> tuple[str, str | None] | None:
+def _loop_problem(text: Text, path: list[str]) -> tuple[str, str | None] | None:
     if text.loop is None:
         return (
             "`loop` is only available in the body of a loop.",
@@ -293,11 +295,11 @@ def _wrong_loop(text: Text, path: list[str]) -> tuple[str, str | None] | None:
     is_while = isinstance(text.loop.config, LoopConfig) and text.loop.config.condition is not None
     if path[:1] == ["item"] and is_while:
         return f"The loop `{text.loop.id}` has no items.", "It repeats while its condition is true."
-    return _wrong_field("loop", path, _OF_LOOPS)
+    return _field_problem("loop", path, _LOOP_FIELDS)
 
 
-def _stranger(root: str, known: tuple[str, ...]) -> tuple[str, str | None]:
-    meant = _FORMER.get(root) or next(iter(get_close_matches(root, known, n=1)), None)
+def _unknown_name(root: str, known: tuple[str, ...]) -> tuple[str, str | None]:
+    meant = _ALIASES.get(root) or next(iter(get_close_matches(root, known, n=1)), None)
     hint = (
         f"Did you mean `{meant}`?"
         if meant in known
@@ -319,8 +321,8 @@ def _check_filters(definition: Definition) -> Iterator[Fault]:
             continue
         for reference in references:
             root, *rest = reference.path
-            wrong = _stranger(root, ("event", "trigger")) if root not in ("event", "trigger") else None
+            problem = _unknown_name(root, ("event", "trigger")) if root not in ("event", "trigger") else None
             if root == "trigger":
-                wrong = _wrong_field("trigger", rest, _OF_FIRINGS)
-            if wrong:
-                yield Fault(path, *wrong, within=(trigger.when, reference.column - 1))
+                problem = _field_problem("trigger", rest, _TRIGGER_FIELDS)
+            if problem:
+                yield Fault(path, *problem, within=(trigger.when, reference.column - 1))

@@ -60,7 +60,7 @@ class Graph:
         scopes = _scopes(steps, finally_ids)
         gates = _gates(steps)
         for step in steps:
-            _check_borders(step, gates.get(step.id, ()), scopes)
+            _check_same_scope(step, gates.get(step.id, ()), scopes)
         nodes = {step.id: Node(step, tuple(step.depends_on), tuple(gates.get(step.id, ()))) for step in steps}
         _check_cycles(nodes)
         return _scope(TOP, nodes, scopes)
@@ -127,7 +127,7 @@ def _check_nesting(step_id: str, owners: Mapping[str, str]) -> None:
         owner = owners[loop]
 
 
-def _check_borders(step: Step, gates: Iterable[str], scopes: Mapping[str, str]) -> None:
+def _check_same_scope(step: Step, gates: Iterable[str], scopes: Mapping[str, str]) -> None:
     for source in (*step.depends_on, *gates):
         if source == step.id:
             raise GraphError(step.id, f"The step {step.id} depends on itself.")

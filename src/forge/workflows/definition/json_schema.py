@@ -138,7 +138,7 @@ _EITHER = {
     "WaitConfig": ("seconds", "until"),
     "MessageConfig": ("to", "channel"),
 }
-_SPELLED = ("version", "condition", "when")
+_UNQUOTED = ("version", "condition", "when")
 """Strings that are often written unquoted although they look like a number or boolean."""
 
 Schema = dict[str, Any]
@@ -173,7 +173,7 @@ def _loosen(name: str, part: Schema) -> None:
         value.pop("title", None)
         if key in DESCRIPTIONS.get(name, {}):
             value["description"] = DESCRIPTIONS[name][key]
-        if key in _SPELLED:
+        if key in _UNQUOTED:
             _allow(value, [{"type": "number"}, {"type": "boolean"}])
         if value.get("type") == "array" and value["items"].get("type") == "string":
             one = value["items"]

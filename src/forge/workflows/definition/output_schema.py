@@ -19,7 +19,7 @@ _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
 WANTED = """\
 {prompt}
 
-Give your answer as one JSON value that fits this JSON Schema, and write nothing else: no introduction, no explanation, \
+Give your answer as one JSON value that matches this JSON Schema, and write nothing else: no introduction, no explanation, \
 no comment. A program reads it. Fill in every required property; where you do not know a value, use what the schema \
 allows for that, and never invent one.
 
@@ -32,8 +32,8 @@ A program could not use your answer:
 
 {faults}
 
-Give the whole answer once more, put right, as one JSON value that fits the schema from above. Keep what was good in it, \
-and write nothing else.\
+Give the whole answer again, corrected, as one JSON value that matches the schema above. Keep what was right, and write \
+nothing else.\
 """
 
 

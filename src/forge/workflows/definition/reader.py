@@ -10,7 +10,7 @@ from forge.documents.yaml_nodes import YamlError
 from forge.workflows.definition.checks import check
 from forge.workflows.definition.models import MAX_SOURCE, Definition, Place
 from forge.workflows.definition.source import Source
-from forge.workflows.definition.structure import form_of, is_json, parse
+from forge.workflows.definition.structure import is_json, parse, parse_structure
 from forge.workflows.definition.writer import compose, write
 
 MAX_PROBLEMS = 100
@@ -43,7 +43,7 @@ def read_source(text: str) -> ReadResult:
         line, column = TextPositions(text).at(error.offset)
         problem = Problem(line, column, error.message, _hint(text, error))
         return ReadResult(None, [_place(problem)], text)
-    definition, found = form_of(source)
+    definition, found = parse_structure(source)
     if definition and not found:
         found = check(definition)
     places = [source.place(fault) for fault in found]

@@ -62,7 +62,7 @@ class Source:
         return Place(
             line=line,
             column=column,
-            path=written(fault.path),
+            path=format_path(fault.path),
             step=self._step(fault.path),
             message=fault.message,
             hint=fault.hint,
@@ -110,7 +110,7 @@ def _entry(node: Node, part: str | int) -> tuple[Node | None, Node] | None:
     return next((pair for pair in node.entries() if pair[0].text == part), None)
 
 
-def written(path: Path) -> str:
+def format_path(path: Path) -> str:
     """Format a path: `steps[2].config.url`."""
     text = ""
     for part in path:

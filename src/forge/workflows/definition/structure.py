@@ -44,12 +44,12 @@ from forge.workflows.definition.yaml_values import value_of
 _MAX_REPAIRS = 4
 
 
-def form_of(source: Source) -> tuple[Definition | None, list[Fault]]:
+def parse_structure(source: Source) -> tuple[Definition | None, list[Fault]]:
     """Return the definition if its structure is valid, else the problems. Ids and references are not checked."""
     if "\\" in source.text and (fault := _unusable(source.root)):
         return None, [fault]
     data = cast("dict[str, Any]", value_of(source.root))
-    found = loosen(data)
+    found = expand_shorthand(data)
     definition, errors = _validated(data, source)
     if definition is None or found:
         return None, [*found, *faults(errors, data)]
@@ -59,7 +59,7 @@ def form_of(source: Source) -> tuple[Definition | None, list[Fault]]:
 def parse(data: Mapping[str, Any]) -> Definition | None:
     """Parse JSON data. None if it is invalid or depends on how a value is spelled in YAML."""
     copy: dict[str, Any] = json.loads(json.dumps(data))
-    if loosen(copy):
+    if expand_shorthand(copy):
         return None
     try:
         return Definition.model_validate(copy)
@@ -165,7 +165,7 @@ LANGUAGES = {
 _CONDITIONS = ("condition", "when")
 
 
-def loosen(data: dict[str, Any]) -> list[Fault]:
+def expand_shorthand(data: dict[str, Any]) -> list[Fault]:
     """Expand shorthand in place. Return the contradictions that were found."""
     if isinstance(data.get("triggers"), (str, dict)):
         data["triggers"] = [data["triggers"]]
@@ -174,7 +174,7 @@ def loosen(data: dict[str, Any]) -> list[Fault]:
         if isinstance(trigger, str):
             triggers[index] = {"type": trigger}
         elif isinstance(trigger, dict):
-            _bare(cast("dict[str, Any]", trigger))
+            _strip_braces(cast("dict[str, Any]", trigger))
     if isinstance(data.get("owner"), str):
         data["owner"] = {"type": data["owner"]} if data["owner"] == "global" else {"slug": data["owner"]}
     owner = data.get("owner")
@@ -184,7 +184,7 @@ def loosen(data: dict[str, Any]) -> list[Fault]:
         fault
         for index, step in enumerate(_items(data.get("steps")))
         if isinstance(step, dict)
-        for fault in _loosen_step(index, cast("dict[str, Any]", step))
+        for fault in _expand_step(index, cast("dict[str, Any]", step))
     ]
 
 
@@ -192,12 +192,12 @@ def _items(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
-def _loosen_step(index: int, step: dict[str, Any]) -> list[Fault]:
-    _bare(step)
+def _expand_step(index: int, step: dict[str, Any]) -> list[Fault]:
+    _strip_braces(step)
     if not isinstance(step.get("config"), dict):
         return []
     config = cast("dict[str, Any]", step["config"])
-    _bare(config)
+    _strip_braces(config)
     if isinstance(language := config.get("language"), str):
         config["language"] = LANGUAGES.get(language.lower(), language.lower())
     if isinstance(method := config.get("method"), str):
@@ -218,7 +218,7 @@ def _loosen_step(index: int, step: dict[str, Any]) -> list[Fault]:
     return []
 
 
-def _bare(data: dict[str, Any]) -> None:
+def _strip_braces(data: dict[str, Any]) -> None:
     """Remove braces around conditions: `{{ a > b }}` becomes `a > b`."""
     for name in _CONDITIONS:
         value = data.get(name)
@@ -304,13 +304,13 @@ def faults(errors: Sequence[ErrorDetails], data: Mapping[str, Any]) -> list[Faul
     """Return one fault per path, in the order of the errors."""
     found: dict[Path, Fault] = {}
     for error in errors:
-        if not _is_beside_the_point(error, data):
+        if not _is_consequence(error, data):
             fault = _fault(error, data)
             found.setdefault(fault.path, fault)
     return list(found.values())
 
 
-def _is_beside_the_point(error: ErrorDetails, data: Mapping[str, Any]) -> bool:
+def _is_consequence(error: ErrorDetails, data: Mapping[str, Any]) -> bool:
     """Return whether an error is a consequence of another one and should not be shown."""
     match error["loc"]:
         case ("steps", int() as index, "on_error", branch, *_):

@@ -16,8 +16,8 @@ from forge.documents.problems import LINE_END
 from forge.documents.yaml_nodes import Node, Shape, YamlError
 from forge.workflows.definition.models import Definition, Step
 from forge.workflows.definition.source import Source
-from forge.workflows.definition.structure import form_of
-from forge.workflows.definition.yaml_values import lay_out
+from forge.workflows.definition.structure import parse_structure
+from forge.workflows.definition.yaml_values import format_yaml
 
 _TAG = "type"
 _EXACT = 1 << 53
@@ -35,8 +35,8 @@ def _spliced(definition: Definition, before: str) -> str | None:
     if found is None or found[0].root.is_flow:
         return None
     source, old = found
-    splicing = Splicing(source.text)
-    text = splicing.document(source.root, old.as_json(), definition.as_json(), sparse(definition))
+    splicer = Splicer(source.text)
+    text = splicer.document(source.root, old.as_json(), definition.as_json(), sparse(definition))
     again = _read(text)
     return text if again and is_same(again[1].as_json(), definition.as_json()) else None
 
@@ -46,7 +46,7 @@ def _read(text: str) -> tuple[Source, Definition] | None:
         source = Source.of(text)
     except YamlError:
         return None
-    definition, _ = form_of(source)
+    definition, _ = parse_structure(source)
     return (source, definition) if definition else None
 
 
@@ -81,7 +81,7 @@ def compose(values: dict[str, Any]) -> str:
     text, was_tall = "", False
     for key, value in values.items():
         is_steps = key == "steps" and value and isinstance(value, list)
-        entry = _steps(cast("list[Any]", value)) if is_steps else lay_out({key: value})
+        entry = _steps(cast("list[Any]", value)) if is_steps else format_yaml({key: value})
         is_tall = "\n" in entry
         gap = "\n" if text and (is_tall or was_tall) else ""
         text += f"{gap}{entry}\n"
@@ -90,7 +90,7 @@ def compose(values: dict[str, Any]) -> str:
 
 
 def _steps(steps: list[Any]) -> str:
-    return "steps:\n" + "\n\n".join(indented("  " + lay_out([step]), "  ") for step in steps)
+    return "steps:\n" + "\n\n".join(indented("  " + format_yaml([step]), "  ") for step in steps)
 
 
 def indented(text: str, indent: str) -> str:
@@ -99,7 +99,7 @@ def indented(text: str, indent: str) -> str:
     return "\n".join([first, *(indent + line if line else line for line in rest)])
 
 
-_Judge = Callable[[Any, Any], bool]
+_Comparison = Callable[[Any, Any], bool]
 
 
 def is_same(one: Any, other: Any) -> bool:
@@ -119,19 +119,19 @@ def match_items(old: Sequence[Any], new: Sequence[Any]) -> list[int | None]:
     if _all_have_ids(old) and _all_have_ids(new):
         places = {item["id"]: index for index, item in reversed(list(enumerate(old)))}
         matches = [places.get(item["id"]) for item in new]
-        judges: tuple[_Judge, ...] = (_does_the_same,)
+        comparisons: tuple[_Comparison, ...] = (_has_same_config,)
     else:
-        judges = (is_same, _is_alike)
-    for judge in judges:
-        _match(matches, old, new, judge)
+        comparisons = (is_same, _is_alike)
+    for is_match in comparisons:
+        _match(matches, old, new, is_match)
     return matches
 
 
-def _match(matches: list[int | None], old: Sequence[Any], new: Sequence[Any], judge: _Judge) -> None:
+def _match(matches: list[int | None], old: Sequence[Any], new: Sequence[Any], is_match: _Comparison) -> None:
     free = [index for index in range(len(old)) if index not in set(matches)]
     for place, item in enumerate(new):
         if matches[place] is None and free:
-            found = next((index for index in free if judge(old[index], item)), None)
+            found = next((index for index in free if is_match(old[index], item)), None)
             if found is not None:
                 free.remove(found)
                 matches[place] = found
@@ -141,7 +141,7 @@ def _all_have_ids(items: Sequence[Any]) -> bool:
     return all(isinstance(item, dict) and isinstance(item.get("id"), str) for item in items)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _does_the_same(old: Any, new: Any) -> bool:
+def _has_same_config(old: Any, new: Any) -> bool:
     """Return whether only the id of a step was changed."""
     return is_same(old.get("config"), new.get("config"))
 
@@ -179,7 +179,7 @@ class _Row:
     """The blank lines above the first piece."""
 
 
-class Splicing:
+class Splicer:
     def __init__(self, text: str) -> None:
         self._text = text
         found = LINE_END.search(text)
@@ -203,9 +203,10 @@ class Splicing:
         there = {key.text for key, _ in pairs}
         for name in sparse:
             if name not in there and not is_same(old.get(name, _MISSING), new[name]):
-                text = self._laid_out({name: sparse[name]}, indent)
+                text = self._formatted({name: sparse[name]}, indent)
                 row.insert(
-                    _place_of(name, [key for key, _ in row], list(new)), (name, _Piece("", indent, text))
+                    _insert_position(name, [key for key, _ in row], list(new)),
+                    (name, _Piece("", indent, text)),
                 )
         return self._joined(_Row([piece for _, piece in row], indent, not lead, self._split(lead)[0]))
 
@@ -235,7 +236,7 @@ class Splicing:
         row: list[_Piece] = []
         for match, now, sparse_item in zip(matches, new, sparse, strict=True):
             if match is None:
-                row.append(_Piece(gap, indent, self._laid_out([sparse_item], indent)))
+                row.append(_Piece(gap, indent, self._formatted([sparse_item], indent)))
                 continue
             text = self._item(starts[match], node.items[match], ends[match], old[match], now, sparse_item)
             piece = self._piece(leads[match], indent, text)
@@ -274,9 +275,9 @@ class Splicing:
         """Format an entry from scratch, keeping the comment on its first or last line."""
         inner = cast("Any", entry[0] if isinstance(entry, list) else next(iter(entry.values())))
         if value.is_flow and isinstance(inner, (dict, list)):
-            text = f"{self._text[start:head]} {lay_out(_in_order(inner, value), is_flow=True)}"
+            text = f"{self._text[start:head]} {format_yaml(_in_order(inner, value), is_flow=True)}"
         else:
-            text = self._laid_out(entry, self._indent(start))
+            text = self._formatted(entry, self._indent(start))
         first, *rest = text.split(self._newline)
         return self._newline.join([first + self._comment(head, value, end), *rest])
 
@@ -322,8 +323,8 @@ class Splicing:
     def _dashes(self, ends: Sequence[int], items: Iterable[Node]) -> list[int]:
         return [self._text.rfind("-", end, item.start + 1) for end, item in zip(ends, items, strict=False)]
 
-    def _laid_out(self, value: Any, indent: str) -> str:
-        first, *rest = lay_out(value).split("\n")
+    def _formatted(self, value: Any, indent: str) -> str:
+        first, *rest = format_yaml(value).split("\n")
         return self._newline.join([first, *(indent + line if line else line for line in rest)])
 
     def _is_block(self, node: Node) -> bool:
@@ -351,7 +352,7 @@ class Splicing:
         return not self._text[self._line_start(offset) : offset].strip()
 
 
-def _place_of(name: str, there: Sequence[str], order: Sequence[str]) -> int:
+def _insert_position(name: str, there: Sequence[str], order: Sequence[str]) -> int:
     """Return the position after the last key that precedes `name` in the order."""
     earlier = set(order[: order.index(name)])
     return max((index + 1 for index, key in enumerate(there) if key in earlier), default=0)

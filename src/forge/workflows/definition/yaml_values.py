@@ -13,14 +13,14 @@ from pydantic import JsonValue
 from forge.documents.yaml_nodes import Node, Shape
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INTEGER = re.compile(r"[-+]?[0-9]{1,300}")
 _OCTAL = re.compile(r"0o[0-7]{1,300}")
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,300}")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,3})?")
 _STR = "tag:yaml.org,2002:str"
 _POSITION = {"x", "y"}
-_ROW = 90
+_MAX_ROW = 90
 """The maximum width of a list that is written on one line."""
 
 
@@ -41,7 +41,7 @@ def scalar(text: str) -> str | int | float | bool | None:
         return _number(text) if text else None
     if text in _NULLS:
         return None
-    return _TRUTHS.get(text, text)
+    return _BOOLEANS.get(text, text)
 
 
 def _number(text: str) -> str | int | float:
@@ -57,11 +57,11 @@ def _number(text: str) -> str | int | float:
     return text
 
 
-def lay_out(value: JsonValue, *, is_flow: bool = False) -> str:
+def format_yaml(value: JsonValue, *, is_flow: bool = False) -> str:
     """Format a value as YAML, without a final newline. `is_flow`: on one line, in brackets."""
     text: str = yaml.dump(  # pyright: ignore[reportUnknownMemberType]
         value,
-        Dumper=_Notation,
+        Dumper=_Dumper,
         allow_unicode=True,
         sort_keys=False,
         width=float("inf"),
@@ -70,7 +70,7 @@ def lay_out(value: JsonValue, *, is_flow: bool = False) -> str:
     return text.removesuffix("\n").removesuffix("\n...")
 
 
-class _Notation(yaml.SafeDumper):
+class _Dumper(yaml.SafeDumper):
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         """Indent lists below their key."""
         super().increase_indent(flow, indentless=False)  # pyright: ignore[reportUnknownMemberType]
@@ -95,9 +95,9 @@ class _Notation(yaml.SafeDumper):
         return node
 
 
-_Notation.add_representer(str, _Notation.represent_text)
-_Notation.add_representer(list, _Notation.represent_items)
-_Notation.add_representer(dict, _Notation.represent_entries)
+_Dumper.add_representer(str, _Dumper.represent_text)
+_Dumper.add_representer(list, _Dumper.represent_items)
+_Dumper.add_representer(dict, _Dumper.represent_entries)
 
 
 def _style(text: str) -> str | None:
@@ -115,4 +115,4 @@ def _is_row(node: yaml.SequenceNode) -> bool:
     items = cast("list[Any]", node.value)
     if not all(isinstance(item, yaml.ScalarNode) and item.style != "|" for item in items):
         return False
-    return sum(len(item.value) + 2 for item in items) <= _ROW
+    return sum(len(item.value) + 2 for item in items) <= _MAX_ROW

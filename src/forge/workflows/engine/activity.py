@@ -42,7 +42,7 @@ class RunActivity:
 
     @contextmanager
     def waiting(self, until: datetime | None, *, counts_as_work: bool) -> Generator[None]:
-        """Count as waiting while the context is open. `works`: the caller is inside `work()`, which is suspended."""
+        """Count as waiting while the context is open. `counts_as_work`: the caller is inside `work()`, which is suspended."""
         self._waiting.append(until)
         if counts_as_work:
             self._end()

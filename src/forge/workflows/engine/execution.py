@@ -65,9 +65,9 @@ class Walk:
         """Decide the steps without dependencies."""
         return [self._decide(node) for node in self._graph.nodes.values() if not node.sources]
 
-    def settle(self, step_id: str, settled: StepOutcome) -> Iterator[Decision]:
+    def settle(self, step_id: str, outcome: StepOutcome) -> Iterator[Decision]:
         """Decide the steps that were waiting only for this one."""
-        self._settled[step_id] = settled
+        self._settled[step_id] = outcome
         for target in self._graph.targets[step_id]:
             self._left[target] -= 1
             if self._left[target] == 0:
@@ -82,7 +82,7 @@ class Walk:
         return Decision(step_id)
 
 
-def settled_of(step: Step, row: StepRow) -> StepOutcome:
+def outcome_of(step: Step, row: StepRow) -> StepOutcome:
     """Return what a settled step means for the steps that depend on it. Not called for steps that fail their run."""
     match row.status:
         case StepStatus.COMPLETED:
@@ -186,9 +186,9 @@ class Scope:
             if row is not None and row.status.is_settled:
                 decisions += self._pass(step_id, row)
                 continue
-            stepping = self._stepping(self._graph.nodes[step_id].step)
+            execution = self._step_execution(self._graph.nodes[step_id].step)
             why = decision.skipped_because
-            task = asyncio.ensure_future(stepping.run() if why is None else stepping.skip(why))
+            task = asyncio.ensure_future(execution.run() if why is None else execution.skip(why))
             self._tasks[task] = step_id
             task.add_done_callback(self._ended.put_nowait)
 
@@ -202,7 +202,7 @@ class Scope:
     def _pass(self, step_id: str, row: StepRow) -> list[Decision]:
         """Record a settled step and return the decisions it makes possible."""
         self._note(step_id, row)
-        return list(self._walk.settle(step_id, settled_of(self._graph.nodes[step_id].step, row)))
+        return list(self._walk.settle(step_id, outcome_of(self._graph.nodes[step_id].step, row)))
 
     def _note(self, step_id: str, row: StepRow) -> None:
         """Make the result of a step available to templates."""
@@ -240,16 +240,16 @@ class Scope:
             raise RuntimeError(f"the step {row.key} failed without a reason")
         raise ScopeFailed(step.title, row.summary.error)
 
-    def _stepping(self, step: Step) -> StepExecution:
+    def _step_execution(self, step: Step) -> StepExecution:
         return StepExecution(
             self._context, step, self._prefix + step.id, self.variables, self._executor(step)
         )
 
     def _executor(self, step: Step) -> StepExecutor[Any]:
         if isinstance(step.config, ConditionalConfig):
-            return _Branch(self)
+            return _ConditionalExecutor(self)
         if isinstance(step.config, LoopConfig):
-            return _Loop(self, self._graph.bodies[step.id], step.id)
+            return _LoopExecutor(self, self._graph.bodies[step.id], step.id)
         return self._context.step_executors[step.type]
 
     def inner(self, graph: Graph, key: str, index: int, item: JsonValue) -> "Scope":
@@ -257,9 +257,7 @@ class Scope:
         return Scope(self._context, graph, names, self.steps, prefix=iteration_prefix(key, index))
 
 
-class _Branch:
-    """Executes conditionals."""
-
+class _ConditionalExecutor:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
@@ -269,7 +267,7 @@ class _Branch:
         return StepResult({"type": "branch", "condition_met": is_met, "selected_steps": selected})
 
 
-class _Loop:
+class _LoopExecutor:
     def __init__(self, scope: Scope, body: Graph, loop_id: str) -> None:
         self._scope = scope
         self._body = body

@@ -26,9 +26,9 @@ from forge.workflows.definition.models import (
     StepType,
 )
 from forge.workflows.engine.activity import PASSIVE_STEPS
-from forge.workflows.engine.execution_context import ExecutionContext, LiveCall, Variables, mark_running
-from forge.workflows.engine.self_correction import put_secrets_back
-from forge.workflows.engine.step_executor import StepError, StepExecutor, StepResult
+from forge.workflows.engine.execution_context import ExecutionContext, Variables, mark_running
+from forge.workflows.engine.self_correction import restore_secrets
+from forge.workflows.engine.step_executor import StepCall, StepError, StepExecutor, StepResult
 from forge.workflows.engine.step_store import StepRow
 from forge.workflows.expressions.evaluation import is_true
 from forge.workflows.expressions.secret_placeholders import SecretPlaceholders
@@ -144,7 +144,7 @@ class StepExecution:
         return row.with_summary(cost_micros=cost, note=""), ended
 
     @survives_outage
-    async def _execute_attempt(self, call: LiveCall, config: StepConfig) -> StepResult:
+    async def _execute_attempt(self, call: StepCall, config: StepConfig) -> StepResult:
         """Execute the attempt. After a database outage the same attempt is repeated with its ticket, as after a crash."""
         limit_s = time_limit(self._step)
         start_notice = _StartNotice(call)
@@ -156,7 +156,7 @@ class StepExecution:
         finally:
             await start_notice.end()
 
-    async def _timed(self, call: LiveCall, config: StepConfig, limit_s: float | None) -> StepResult:
+    async def _timed(self, call: StepCall, config: StepConfig, limit_s: float | None) -> StepResult:
         try:
             async with asyncio.timeout(limit_s) as call.timer:
                 return await self._executor.execute(call, config)
@@ -179,17 +179,18 @@ class StepExecution:
         fields |= await fill_fields(
             {name: fields[name] for name in config.templated}, self._variables(), secrets
         )
-        ready = fields if rewritten is None else put_secrets_back(rewritten, fields, self._placeholders)
+        ready = fields if rewritten is None else restore_secrets(rewritten, fields, self._placeholders)
         try:
             return type(config).model_validate(ready)
         except ValidationError as error:
-            misfit = first_problem(error)
+            problem = first_problem(error)
             raise StepError(
-                "template", f"{misfit.where} is invalid after its templates were filled in: {misfit.message}."
+                "template",
+                f"{problem.where} is invalid after its templates were filled in: {problem.message}.",
             ) from error
 
-    def _call(self, row: StepRow) -> LiveCall:
-        return LiveCall(
+    def _call(self, row: StepRow) -> StepCall:
+        return StepCall(
             facts=self._context.facts,
             step=self._step,
             row=row,
@@ -243,16 +244,16 @@ class StepExecution:
 
     async def _write(self, row: StepRow) -> StepRow:
         """Store the row and publish its state, with the log lines that were not published yet."""
-        with_summary, lines = WorkflowStepMoved(step=row.summary), list(row.logs[self._published_logs :])
-        facts = (WorkflowStepLogged(key=row.key, lines=lines), with_summary) if lines else (with_summary,)
+        moved, lines = WorkflowStepMoved(step=row.summary), list(row.logs[self._published_logs :])
+        facts = (WorkflowStepLogged(key=row.key, lines=lines), moved) if lines else (moved,)
         await self._context.write(row, facts)
         return row
 
 
 class _StartNotice:
-    """Publish the start of a step, unless it ends at once. The start of a loop is published before that of its steps."""
+    """Publish the start of a step, unless it ends immediately. The start of a loop is published before that of its steps."""
 
-    def __init__(self, call: LiveCall) -> None:
+    def __init__(self, call: StepCall) -> None:
         self._call = call
         self._task: asyncio.Task[None] | None = None
         after_s = 0.0 if call.step.type is StepType.LOOP else START_NOTICE_DELAY_S

@@ -47,7 +47,7 @@ class StepRecorder:
         entry = _Entry(owner, rows, events)
         self._waiting.append(entry)
         if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._write_all(), name="steps of workflows")
+            self._writer = asyncio.create_task(self._write_all(), name="workflow step recorder")
         if not await asyncio.shield(entry.written):
             raise TakenOver
 

@@ -71,7 +71,7 @@ _COLUMNS = ("run_id", "key", *_KEPT)
 _CONFLICT = "ON CONFLICT (run_id, key) DO UPDATE SET " + ", ".join(f"{one} = excluded.{one}" for one in _KEPT)
 _SAVE = {
     "sqlite": sa.text(
-        f"INSERT INTO workflow_steps ({', '.join(_COLUMNS)}) "  # noqa: S608  (our own names)
+        f"INSERT INTO workflow_steps ({', '.join(_COLUMNS)}) "  # noqa: S608  (constant names)
         f"VALUES ({', '.join(f':{one}' for one in _COLUMNS)}) {_CONFLICT}"
     ),
     "postgresql": sa.text(

@@ -22,7 +22,7 @@ class Use(StrEnum):
     VALUE = "v"
     OR_NULL = "o"
     """Null if the value is missing."""
-    IS_THERE = "h"
+    EXISTS = "h"
     RANGE = "r"
     """The range of a macro; for a map its keys, in order."""
 
@@ -51,7 +51,7 @@ class Parsed:
         return next((slot for slot in self.slots if slot.name == self.source and slot.use is Use.VALUE), None)
 
 
-def spelled(path: Path) -> str:
+def format_path(path: Path) -> str:
     """Format a path as written in an expression."""
     first, *others = path
     return str(first) + "".join(map(_segment, others))
@@ -97,7 +97,7 @@ class _Operand:
     text: str = ""
     path: Path | None = None
     column: int = 1
-    picked: list[str] = field(default_factory=list[str])
+    selectors: list[str] = field(default_factory=list[str])
     """Selectors, in CEL."""
 
 
@@ -118,7 +118,9 @@ class _Parser:
             raise self._error("The expression is empty.")
         source = self._expression()
         if self._token().kind is not Kind.END:
-            raise self._error(f"Unexpected {self._token().text!r}: an operator is missing or superfluous.")
+            raise self._error(
+                f"Unexpected {self._token().text!r}: an operator is missing, or this is superfluous."
+            )
         return source
 
     def _token(self) -> Token:
@@ -153,9 +155,9 @@ class _Parser:
             raise self._error(f"The expression is nested more than {MAX_NESTING} levels deep.")
         text = self._terms()
         if self._takes("?"):
-            met = self._expression()
+            if_true = self._expression()
             self._expect(":")
-            text = f"{text} ? {met} : {self._expression()}"
+            text = f"{text} ? {if_true} : {self._expression()}"
         self._depth -= 1
         return text
 
@@ -182,9 +184,9 @@ class _Parser:
                 if self._takes("("):
                     operand = self._method(operand, name)
                 else:
-                    operand.picked.append(json.dumps(name.text))
+                    operand.selectors.append(json.dumps(name.text))
             elif self._takes("["):
-                operand.picked.append(self._index())
+                operand.selectors.append(self._index())
             elif self._takes("|"):
                 operand = self._piped(operand)
             else:
@@ -325,8 +327,8 @@ class _Parser:
             )
             raise self._error(f"There is no function {name.text}.", token=name, hint=hint)
         if operand is not None and name.text == "default":
-            return self._or_else(operand, arguments[0])
-        called = self._find_own(name.text) if name.text in OWN else name.text
+            return self._default(operand, arguments[0])
+        called = self._use(name.text) if name.text in OWN else name.text
         before = "" if operand is None else self._rendered(operand) + "."
         return _Operand(f"{before}{called}({', '.join(arguments)})")
 
@@ -340,28 +342,26 @@ class _Parser:
                 hint=f"It takes {_span(least - 1, len(wanted) - 1)} in addition to the value it is called on.",
             )
 
-    def _or_else(self, operand: _Operand, otherwise: str) -> _Operand:
-        if operand.path is not None and not operand.picked:
-            there = self._rendered(operand, Use.OR_NULL)
-            return _Operand(f"({there} != null ? {there} : ({otherwise}))")
-        before = self._reached("reach", operand) if operand.picked else operand.text
-        return _Operand(f"{before}.{self._find_own('default')}({otherwise})")
+    def _default(self, operand: _Operand, otherwise: str) -> _Operand:
+        if operand.path is not None and not operand.selectors:
+            value = self._rendered(operand, Use.OR_NULL)
+            return _Operand(f"({value} != null ? {value} : ({otherwise}))")
+        before = self._safe_lookup("reach", operand) if operand.selectors else operand.text
+        return _Operand(f"{before}.{self._use('default')}({otherwise})")
 
     def _has(self, name: Token) -> _Operand:
         operand = self._postfix()
         self._expect(")")
-        if operand.path is not None and not operand.picked and len(operand.path) > 1:
-            return _Operand(self._rendered(operand, Use.IS_THERE))
-        if not operand.picked:
+        if operand.path is not None and not operand.selectors and len(operand.path) > 1:
+            return _Operand(self._rendered(operand, Use.EXISTS))
+        if not operand.selectors:
             raise self._error("has expects a field or item: has(trigger.name)", token=name)
-        return _Operand(self._reached("has", operand))
+        return _Operand(self._safe_lookup("has", operand))
 
-    def _reached(self, function: str, operand: _Operand) -> str:
+    def _safe_lookup(self, function: str, operand: _Operand) -> str:
         """Render a call of `reach` or `has`, which follow the path as far as it exists."""
         root = _Operand(operand.text, operand.path, operand.column)
-        return (
-            f"{self._find_own(function)}({self._rendered(root, Use.OR_NULL)}, [{', '.join(operand.picked)}])"
-        )
+        return f"{self._use(function)}({self._rendered(root, Use.OR_NULL)}, [{', '.join(operand.selectors)}])"
 
     def _macro(self, operand: _Operand, name: Token) -> _Operand:
         self.macros += 1
@@ -378,8 +378,8 @@ class _Parser:
             raise self._error(
                 f"{name.text} takes a variable and an expression: x.{name.text}(item, …)", token=name
             )
-        is_whole = operand.path is not None and not operand.picked
-        over = self._rendered(operand, Use.RANGE if is_whole else Use.VALUE)
+        is_path = operand.path is not None and not operand.selectors
+        over = self._rendered(operand, Use.RANGE if is_path else Use.VALUE)
         if name.text in ("map", "filter"):
             return _Operand(self._collected(number, over, _local(variable.text), bodies, name.text))
         return _Operand(f"{over}.{name.text}({_local(variable.text)}, {self._counted(bodies[0])})")
@@ -390,24 +390,24 @@ class _Parser:
         Each macro has its own list, by number, so that one that fails and is replaced by a default leaves no results behind.
         """
         if macro == "filter":
-            body = f"({bodies[0]}) ? {self._find_own('put')}({number}, {item}) : true"
+            body = f"({bodies[0]}) ? {self._use('put')}({number}, {item}) : true"
         elif len(bodies) == 2:
-            body = f"({bodies[0]}) ? {self._find_own('keep')}({number}, {bodies[1]}) : true"
+            body = f"({bodies[0]}) ? {self._use('keep')}({number}, {bodies[1]}) : true"
         else:
-            body = f"{self._find_own('keep')}({number}, {bodies[0]})"
-        went = f"{over}.all({item}, {self._counted(body)})"
-        return f"{self._find_own('collected')}({self._find_own('collect')}({number}), {went})"
+            body = f"{self._use('keep')}({number}, {bodies[0]})"
+        loop = f"{over}.all({item}, {self._counted(body)})"
+        return f"{self._use('collected')}({self._use('collect')}({number}), {loop})"
 
     def _counted(self, body: str) -> str:
-        return f"{self._find_own('tick')}() ? ({body}) : false"
+        return f"{self._use('tick')}() ? ({body}) : false"
 
-    def _find_own(self, name: str) -> str:
+    def _use(self, name: str) -> str:
         self.functions.add(name)
         return own_name(name)
 
     def _rendered(self, operand: _Operand, use: Use = Use.VALUE) -> str:
         text = operand.text if operand.path is None else self._slot(operand.path, operand.column, use)
-        return text + "".join(f"[{segment}]" for segment in operand.picked)
+        return text + "".join(f"[{segment}]" for segment in operand.selectors)
 
     def _slot(self, path: Path, column: int, use: Use) -> str:
         slot = self.slots.setdefault((use, path), Slot(f"__{use}{len(self.slots)}", path, use, column))

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from forge.errors import NotFound
 from forge.skills.host.secret_mask import SecretMask
-from forge.workflows.expressions.parser import spelled
+from forge.workflows.expressions.parser import format_path
 
 
 class SecretPlaceholders:
@@ -65,7 +65,7 @@ class SecretPlaceholders:
 
 
 def _placeholder(name: str) -> str:
-    return f"{{{{ {spelled(('secrets', name))} }}}}"
+    return f"{{{{ {format_path(('secrets', name))} }}}}"
 
 
 def _map_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:

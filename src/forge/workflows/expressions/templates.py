@@ -11,7 +11,7 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from forge.workflows.expressions.errors import ExpressionError
-from forge.workflows.expressions.evaluation import SECRETS, Ready, Variables, read, value_of
+from forge.workflows.expressions.evaluation import SECRETS, Compiled, Variables, read, value_of
 from forge.workflows.expressions.parser import parse
 from forge.workflows.expressions.secret_placeholders import SecretPlaceholders
 from forge.workflows.expressions.values import as_text
@@ -24,14 +24,14 @@ MAX_FILLED = 8_000_000
 MAX_FILLING_S = 2.0
 """Total CPU time."""
 MAX_DEPTH = 100
-REMEMBERED = 128
+MAX_CACHED = 128
 
 
 @dataclass(frozen=True)
 class Placeholder:
     start: int
     """The offset of the expression in the text."""
-    inside: Ready | str
+    inside: Compiled | str
     """The expression, or the name of a secret."""
 
 
@@ -40,10 +40,10 @@ Piece = str | Placeholder
 
 def fill(value: JsonValue, variables: Variables, secrets: SecretPlaceholders | None = None) -> JsonValue:
     """Fill in all placeholders of a value. A text that is a single placeholder keeps the type; keys are not templates."""
-    return _Filling(variables, secrets).fill(value)
+    return _TemplateFiller(variables, secrets).fill(value)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=MAX_CACHED)
 def read_template(text: str) -> tuple[Piece, ...]:
     """Split a template into texts and placeholders. Raises ExpressionError for the first invalid placeholder."""
     if len(text) > MAX_TEMPLATE:
@@ -86,10 +86,10 @@ def _placeholder(text: str, start: int) -> tuple[Placeholder, int]:
     try:
         return Placeholder(start, read(text[start:end])), end
     except ExpressionError as error:
-        raise _moved(error, start) from None
+        raise _shifted(error, start) from None
 
 
-class _Filling:
+class _TemplateFiller:
     def __init__(self, variables: Variables, secrets: SecretPlaceholders | None) -> None:
         self._variables = variables
         self._secrets = secrets
@@ -116,9 +116,11 @@ class _Filling:
                 self._count(as_text(value), only)
                 return value
             case pieces:
-                return "".join(piece if isinstance(piece, str) else self._said(piece) for piece in pieces)
+                return "".join(
+                    piece if isinstance(piece, str) else self._value_text(piece) for piece in pieces
+                )
 
-    def _said(self, piece: Placeholder) -> str:
+    def _value_text(self, piece: Placeholder) -> str:
         text_value = as_text(self._value(piece))
         self._count(text_value, piece)
         return text_value
@@ -140,13 +142,13 @@ class _Filling:
 
     def _value(self, piece: Placeholder) -> JsonValue:
         if isinstance(piece.inside, str):
-            return self._mark(piece.inside, piece.start + 1)
+            return self._secret(piece.inside, piece.start + 1)
         try:
             return value_of(piece.inside, self._variables)
         except ExpressionError as error:
-            raise _moved(error, piece.start) from None
+            raise _shifted(error, piece.start) from None
 
-    def _mark(self, name: str, column: int) -> str:
+    def _secret(self, name: str, column: int) -> str:
         if self._secrets is None:
             raise ExpressionError(
                 f"The secret {name} cannot be used here.",
@@ -156,7 +158,7 @@ class _Filling:
         return self._secrets.placeholder_for(name)
 
 
-def _moved(error: ExpressionError, start: int) -> ExpressionError:
+def _shifted(error: ExpressionError, start: int) -> ExpressionError:
     return ExpressionError(error.message, column=start + error.column, hint=error.hint)
 
 
@@ -186,8 +188,8 @@ def _inside(placeholder: Placeholder) -> tuple[Reference, ...]:
     return _references(placeholder.inside, placeholder.start)
 
 
-def _references(ready: Ready, start: int) -> tuple[Reference, ...]:
-    return tuple(Reference(tuple(map(str, slot.path)), start + slot.column) for slot in ready.parsed.slots)
+def _references(compiled: Compiled, start: int) -> tuple[Reference, ...]:
+    return tuple(Reference(tuple(map(str, slot.path)), start + slot.column) for slot in compiled.parsed.slots)
 
 
 MAX_INLINE = 4
@@ -203,5 +205,5 @@ async def fill_fields(
     fields = dict(templates)
     if json.dumps(fields, ensure_ascii=False).count(OPENING) <= MAX_INLINE:
         return cast("dict[str, Any]", fill(fields, variables, secrets))
-    as_now = {name: dict(value) if isinstance(value, dict) else value for name, value in variables.items()}
-    return cast("dict[str, Any]", await asyncio.to_thread(fill, fields, as_now, secrets))
+    copies = {name: dict(value) if isinstance(value, dict) else value for name, value in variables.items()}
+    return cast("dict[str, Any]", await asyncio.to_thread(fill, fields, copies, secrets))

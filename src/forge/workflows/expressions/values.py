@@ -23,14 +23,14 @@ def as_doubles(value: Any) -> Any:
             return value
 
 
-def whole_again(value: JsonValue) -> JsonValue:
+def restore_integers(value: JsonValue) -> JsonValue:
     match value:
         case float() if value.is_integer() and abs(value) < 1 << 53:
             return int(value)
         case list():
-            return [whole_again(item) for item in value]
+            return [restore_integers(item) for item in value]
         case dict():
-            return {key: whole_again(item) for key, item in value.items()}
+            return {key: restore_integers(item) for key, item in value.items()}
         case _:
             return value
 

@@ -22,18 +22,18 @@ CUT_OFF = LogLine(level="warn", text="The answer was cut off at the bot's token 
 
 
 class AgentStepExecutor:
-    def __init__(self, bots: Bots, asking: Questions, answers: Answers) -> None:
+    def __init__(self, bots: Bots, questions: Questions, answers: Answers) -> None:
         self._bots = bots
-        self._asking = asking
+        self._questions = questions
         self._answers = answers
 
     async def execute(self, call: StepCall, config: AgentConfig) -> StepResult:
         schema = _schema(config)
         bot = await self._find(call, config.bot)
-        readied = await self._asking.check_ready(call.account_id, bot, model=config.model)
+        readied = await self._questions.check_ready(call.account_id, bot, model=config.model)
         prompt = storable(schema.prompt(config.prompt) if schema else config.prompt)
-        put = await self._ask(call, config, bot, readied, prompt)
-        answers = [await self._answer(call, readied, put)]
+        question = await self._ask(call, config, bot, readied, prompt)
+        answers = [await self._answer(call, readied, question)]
         output: dict[str, JsonValue] = {}
         if schema is not None:
             output["json"] = await self._read(call, readied, schema, answers)
@@ -50,7 +50,7 @@ class AgentStepExecutor:
     ) -> QuestionRef:
         if not prompt.strip():
             raise StepError("empty_prompt", "The prompt is empty.")
-        asked = NewQuestion(
+        new_question = NewQuestion(
             prompt,
             session_id=_lasting_session(call, bot) if config.session == "reuse" else None,
             opens=config.session == "reuse",
@@ -64,21 +64,21 @@ class AgentStepExecutor:
             parent_run_id=call.run_id,
         )
 
-        async def put(tx: Tx) -> JsonValue:
-            return QuestionRef.of(await self._asking.ask(tx, readied, asked)).model_dump()
+        async def ask(tx: Tx) -> JsonValue:
+            return QuestionRef.of(await self._questions.ask(tx, readied, new_question)).model_dump()
 
         while True:
             try:
-                return QuestionRef.model_validate(await call.begin(put))
+                return QuestionRef.model_validate(await call.begin(ask))
             except AnswerInProgress as busy:
                 async with call.waits("The bot is answering another question in this conversation."):
-                    await self._answers.wait_until_free(asked.session_id or "", busy)
+                    await self._answers.wait_until_free(new_question.session_id or "", busy)
 
-    async def _answer(self, call: StepCall, readied: ReadyBot, put: QuestionRef) -> FinishedAnswer:
+    async def _answer(self, call: StepCall, readied: ReadyBot, question: QuestionRef) -> FinishedAnswer:
         """Wait for the complete answer. Raises StepError if it failed."""
         answered = await self._answers.wait(
             readied,
-            put,
+            question,
             parent_run_id=call.run_id,
             on_waiting=lambda note: call.waits(note),
             on_run=call.link,

@@ -59,7 +59,7 @@ Part = str | None
 _SCHEME = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _CLOSES = re.compile(r"[/?#\\]")
 _ENDS = r"(?:[/?#]|\Z)"
-_IN_A_HOST = r"[A-Za-z0-9._:\[\]-]*"
+_HOST_CHARACTERS = r"[A-Za-z0-9._:\[\]-]*"
 
 _TEXTS = frozenset(
     {"application/xml", "application/javascript", "application/ecmascript", "application/yaml"}
@@ -70,7 +70,7 @@ BASE64 = "base64"
 
 
 @dataclass(frozen=True)
-class _Opened:
+class _RequestSecrets:
     """The secrets of a request while it is sent."""
 
     placeholders: SecretPlaceholders
@@ -88,7 +88,7 @@ class _Opened:
     def reveal(self, value: JsonValue) -> JsonValue:
         return self.placeholders.reveal(value, self.found)
 
-    def with_secret_host(self, target: Target, config: HttpConfig) -> "_Opened":
+    def with_secret_host(self, target: Target, config: HttpConfig) -> "_RequestSecrets":
         """Treat the host as a secret too if it came out of a secret, as it appears in messages."""
         if not self.found or target.host in str(self.placeholders.shown(config.url)).lower():
             return self
@@ -110,18 +110,18 @@ class HttpStepExecutor:
         self._secret = secret
 
     async def execute(self, call: StepCall, config: HttpConfig) -> StepResult:
-        opened = _Opened(call.secrets, await self._find(call.secrets))
+        secrets = _RequestSecrets(call.secrets, await self._find(call.secrets))
         began = time.monotonic()
         try:
-            target = _target(call, config, opened)
-            opened = opened.with_secret_host(target, config)
-            response = await self._outgoing.request(_request(call, config, opened, target))
+            target = _target(call, config, secrets)
+            secrets = secrets.with_secret_host(target, config)
+            response = await self._outgoing.request(_request(call, config, secrets, target))
         except (Refused, Unsendable, Unreachable, TooLate, TooLong) as error:
-            raise _failure(error, opened) from None  # the original message contains the secrets
-        received = await asyncio.to_thread(_receive, config, response, opened, time.monotonic() - began)
+            raise _failure(error, secrets) from None  # the original message contains the secrets
+        received = await asyncio.to_thread(_receive, config, response, secrets, time.monotonic() - began)
         if _is_expected(config, response.status):
             return StepResult(received.output, logs=received.logs)
-        raise _unexpected(response, received, opened)
+        raise _unexpected(response, received, secrets)
 
     async def _find(self, placeholders: SecretPlaceholders) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -133,11 +133,11 @@ class HttpStepExecutor:
         return found
 
 
-def _request(call: StepCall, config: HttpConfig, opened: _Opened, target: Target) -> Request:
-    revealed = {name: str(opened.reveal(value)) for name, value in config.headers.items()}
+def _request(call: StepCall, config: HttpConfig, secrets: _RequestSecrets, target: Target) -> Request:
+    revealed = {name: str(secrets.reveal(value)) for name, value in config.headers.items()}
     headers = {name: value.strip() for name, value in revealed.items()}
     named = {name.lower(): value for name, value in headers.items()}
-    body, content_type = _encoded(opened.reveal(config.body), named.get("content-type"))
+    body, content_type = _encoded(secrets.reveal(config.body), named.get("content-type"))
     if content_type and "content-type" not in named:
         headers["content-type"] = content_type
     if not Method(config.method).only_reads and IDEMPOTENCY_KEY not in named:
@@ -147,17 +147,17 @@ def _request(call: StepCall, config: HttpConfig, opened: _Opened, target: Target
         method=Method(config.method),
         headers=headers,
         body=body,
-        reach=_stays(target) if _holds_secrets(config.body, opened) else anywhere,
+        reach=_same_host(target) if _holds_secrets(config.body, secrets) else anywhere,
         timeout_s=call.step.timeout_secs or HTTP_TIMEOUT_S,
         max_bytes=config.max_bytes,
         max_sent_bytes=MAX_SENT,
     )
 
 
-def _target(call: StepCall, config: HttpConfig, opened: _Opened) -> Target:
-    shown = str(opened.placeholders.shown(config.url))
-    url = str(opened.reveal(config.url)).strip()
-    if not keeps_host(_written(call), url):
+def _target(call: StepCall, config: HttpConfig, secrets: _RequestSecrets) -> Target:
+    shown = str(secrets.placeholders.shown(config.url))
+    url = str(secrets.reveal(config.url)).strip()
+    if not keeps_host(_template_parts(call), url):
         raise StepError(
             "refused",
             f"A filled-in value would change the host of the URL: {shown[:200]!r}.",
@@ -173,7 +173,7 @@ def _target(call: StepCall, config: HttpConfig, opened: _Opened) -> Target:
         ) from None
 
 
-def _written(call: StepCall) -> list[Part]:
+def _template_parts(call: StepCall) -> list[Part]:
     config = call.step.config
     pieces = read_template(config.url) if isinstance(config, HttpConfig) else ()
     return [piece if isinstance(piece, str) else None for piece in pieces]
@@ -204,11 +204,11 @@ def idempotency_key(call: StepCall, config: HttpConfig) -> str:
     return hash_json([call.run_id, call.key, asked])[:32]
 
 
-def _holds_secrets(body: JsonValue, opened: _Opened) -> bool:
-    return opened.placeholders.shown(body) != body
+def _holds_secrets(body: JsonValue, secrets: _RequestSecrets) -> bool:
+    return secrets.placeholders.shown(body) != body
 
 
-def _stays(target: Target) -> HostRule:
+def _same_host(target: Target) -> HostRule:
     """Forbid redirects to other hosts, because some redirects repeat the body with its secrets."""
 
     def rule(host: str, port: int) -> Reach:
@@ -225,38 +225,40 @@ def _is_expected(config: HttpConfig, status: int) -> bool:
     return status in config.expect_status if config.expect_status else status < 400
 
 
-def _failure(error: ForgeError, opened: _Opened) -> StepError:
+def _failure(error: ForgeError, secrets: _RequestSecrets) -> StepError:
     code = _CODES[type(error)]
-    message = opened.hide_text(storable(error.message))
+    message = secrets.hide_text(storable(error.message))
     return StepError(
-        code, message, hint=error.hint and opened.hide_text(error.hint), retryable=code in _RETRYABLE
+        code, message, hint=error.hint and secrets.hide_text(error.hint), retryable=code in _RETRYABLE
     )
 
 
-def _receive(config: HttpConfig, response: Response, opened: _Opened, took_s: float) -> _ReceivedResponse:
+def _receive(
+    config: HttpConfig, response: Response, secrets: _RequestSecrets, took_s: float
+) -> _ReceivedResponse:
     """Read a response. Runs in a thread, because parsing a large body takes a while."""
-    read, oddity = read_answer(response)
+    read, warning = read_answer(response)
     if "encoding" in read:  # secrets cannot be found in base64: remove them before encoding
-        read, oddity = read_answer(replace(response, body=opened.hide_bytes(response.body)))
-    url = opened.hide_text(response.url)
+        read, warning = read_answer(replace(response, body=secrets.hide_bytes(response.body)))
+    url = secrets.hide_text(response.url)
     title = f"{config.method} {url[:MAX_TITLE]}"
     output: dict[str, JsonValue] = {
         "type": "http",
         "status": response.status,
         **read,
-        "body": opened.hide(read["body"]),
-        "headers": opened.hide(dict(response.headers)),
+        "body": secrets.hide(read["body"]),
+        "headers": secrets.hide(dict(response.headers)),
         "url": url,
     }
     line = LogLine(text=f"{title}: {response.status}, {len(response.body):,} bytes in {took_s:.2f} s")
-    odd = (LogLine(level="warn", text=opened.hide_text(oddity)),) if oddity else ()
-    return _ReceivedResponse(title, output, (line, *odd))
+    warnings = (LogLine(level="warn", text=secrets.hide_text(warning)),) if warning else ()
+    return _ReceivedResponse(title, output, (line, *warnings))
 
 
-def _unexpected(response: Response, received: _ReceivedResponse, opened: _Opened) -> StepError:
+def _unexpected(response: Response, received: _ReceivedResponse, secrets: _RequestSecrets) -> StepError:
     status = response.status
     code = "http_5xx" if status >= 500 else "http_4xx" if status >= 400 else "http_status"
-    text = "" if "encoding" in received.output else opened.hide_text(storable(response.text))
+    text = "" if "encoding" in received.output else secrets.hide_text(storable(response.text))
     shown = truncate(" ".join(text.split()), MAX_QUOTED)
     return StepError(
         code,
@@ -287,9 +289,9 @@ def _pattern(written: Sequence[Part]) -> str | None:
     pattern, before = re.escape(scheme[0]), ""
     for index, part in enumerate(parts):
         if part is None and not any(parts[index:]):
-            return pattern + _last(before) if any(parts[:index]) else None
+            return pattern + _after_host(before) if any(parts[:index]) else None
         if part is None:
-            pattern, before = pattern + _IN_A_HOST, ""
+            pattern, before = pattern + _HOST_CHARACTERS, ""
         elif closing := _CLOSES.search(part):
             return pattern + re.escape(part[: closing.end()])
         else:
@@ -297,11 +299,11 @@ def _pattern(written: Sequence[Part]) -> str | None:
     return pattern + _ENDS
 
 
-def _last(before: str) -> str:
+def _after_host(before: str) -> str:
     """Return what may follow the last literal part of the host."""
     if before.endswith(":"):
         return "[0-9]*" + _ENDS
-    return (_IN_A_HOST if before.endswith((".", "-")) else "") + _ENDS
+    return (_HOST_CHARACTERS if before.endswith((".", "-")) else "") + _ENDS
 
 
 def read_answer(response: Response) -> tuple[dict[str, JsonValue], str]:
@@ -312,8 +314,8 @@ def read_answer(response: Response) -> tuple[dict[str, JsonValue], str]:
     if media.startswith("text/") or media.endswith("+xml") or media in _TEXTS:
         return {"body": response.text}, ""
     if not media:
-        return _guess(response.body), ""
-    return _packed(response.body), ""
+        return _decode_or_base64(response.body), ""
+    return _as_base64(response.body), ""
 
 
 def _read_json(response: Response) -> tuple[dict[str, JsonValue], str]:
@@ -328,14 +330,14 @@ def _read_json(response: Response) -> tuple[dict[str, JsonValue], str]:
         }, f"The response is declared as JSON but cannot be parsed ({error}); returned as text."
 
 
-def _guess(body: bytes) -> dict[str, JsonValue]:
+def _decode_or_base64(body: bytes) -> dict[str, JsonValue]:
     try:
         return {"body": body.decode()}
     except UnicodeDecodeError:
-        return _packed(body)
+        return _as_base64(body)
 
 
-def _packed(body: bytes) -> dict[str, JsonValue]:
+def _as_base64(body: bytes) -> dict[str, JsonValue]:
     return {"body": base64.b64encode(body).decode(), "encoding": BASE64}
 
 

@@ -20,10 +20,10 @@ class MessageStepExecutor:
         self._messages = messages
 
     async def execute(self, call: StepCall, config: MessageConfig) -> StepResult:
-        letter = await self._letter(call, config)
+        message = await self._compose(call, config)
 
         async def post(tx: Tx) -> JsonValue:
-            posted = await self._messages.sending.post(tx, call.account_id, letter)
+            posted = await self._messages.outbox.post(tx, call.account_id, message)
             return {"message_id": posted.message_id, "run_ids": list[JsonValue](posted.run_ids)}
 
         ticket = await call.begin(post)
@@ -40,7 +40,7 @@ class MessageStepExecutor:
             await self._messages.wait(call.account_id, message_id, None, lambda note: call.waits(note))
         )
 
-    async def _letter(self, call: StepCall, config: MessageConfig) -> OutgoingMessage:
+    async def _compose(self, call: StepCall, config: MessageConfig) -> OutgoingMessage:
         sender = WorkflowSender(
             name=call.workflow_name,
             workflow_id=call.workflow_id,

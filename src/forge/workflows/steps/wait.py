@@ -13,18 +13,18 @@ class WaitStepExecutor:
         began = call.started_at
         until = _until(config, began)
         if until > now():
-            async with call.waits(f"Until {spoken(until, now())}.", until):
+            async with call.waits(f"Until {format_time(until, now())}.", until):
                 await sleep_until(until, longest_s=_longest_s(config, until, began))
         return StepResult(
             {"type": "wait", "waited_secs": round(max(0.0, (now() - began).total_seconds()), 3)}
         )
 
 
-def spoken(moment: datetime, at: datetime) -> str:
+def format_time(moment: datetime, at: datetime) -> str:
     """Format a time in the server's time zone, such as `09:00 UTC`, with the date unless it is today."""
-    there, here = moment.astimezone(), at.astimezone()
-    clock = f"{there:%H:%M %Z}" if there.second == 0 else f"{there:%H:%M:%S %Z}"
-    return clock if there.date() == here.date() else f"{there.day} {there:%B %Y}, {clock}"
+    local, today = moment.astimezone(), at.astimezone().date()
+    clock = f"{local:%H:%M %Z}" if local.second == 0 else f"{local:%H:%M:%S %Z}"
+    return clock if local.date() == today else f"{local.day} {local:%B %Y}, {clock}"
 
 
 def _longest_s(config: WaitConfig, until: datetime, began: datetime) -> float:

@@ -63,7 +63,7 @@ def _last_before(schedule: Schedule, known: datetime, end: datetime) -> datetime
 log = logging.getLogger(__name__)
 
 MAX_SLEEP_S = 0.5
-"""Upper limit, because a schedule saved meanwhile may be due at once."""
+"""Upper limit, because a schedule saved in the meantime may be due immediately."""
 MIN_SLEEP_S = 0.01
 BATCH = 100
 LATE = timedelta(seconds=2)
@@ -179,7 +179,7 @@ class CronScheduler:
 
 
 def _next_after(trigger: TriggerRow, at: datetime) -> datetime:
-    """Return the next occurrence. An invalid schedule is due at once, so that its error is shown."""
+    """Return the next occurrence. An invalid schedule is due immediately, so that its error is shown."""
     try:
         config = CronTrigger.model_validate(trigger.config)
         return read_schedule(config.schedule, config.timezone).next_after(at)
@@ -195,9 +195,9 @@ def _read(trigger: TriggerRow, at: datetime) -> Occurrence:
     if not found:
         return Occurrence(trigger, config, None, schedule.next_after(at))
     next_at = found[1] if len(found) > 1 else schedule.next_after(at)
-    is_short = len(found) == MAX_CAUGHT_UP and found[0] > due_at
-    is_told = trigger.error == SKIPPED_NOTE and at - found[0] > LATE
-    return Occurrence(trigger, config, found[0], next_at, SKIPPED_NOTE if is_short or is_told else None)
+    is_truncated = len(found) == MAX_CAUGHT_UP and found[0] > due_at
+    is_noted = trigger.error == SKIPPED_NOTE and at - found[0] > LATE
+    return Occurrence(trigger, config, found[0], next_at, SKIPPED_NOTE if is_truncated or is_noted else None)
 
 
 def _advance(trigger: TriggerRow, next_at: datetime | None) -> TriggerUpdate:

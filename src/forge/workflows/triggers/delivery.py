@@ -131,7 +131,7 @@ def is_authentic(delivery: Delivery, trigger: WebhookTrigger, secret: str, at: d
     if trigger.auth is None:
         return True
     if not secret:
-        return False  # everybody knows the empty secret
+        return False  # an empty secret protects nothing
     if trigger.auth.type == "bearer_token":
         return _is_same(_bearer(delivery), secret)
     is_signed = _is_same(signature_of(delivery) or "", sign(delivery, secret.encode()))

@@ -111,7 +111,7 @@ class FileWatcher:
             watch = self._watches.setdefault(key, Watch(row, config))
             watch.row = row
         wanted = {key: watch.config.paths for key, watch in self._watches.items()}
-        resolved = await asyncio.to_thread(_look, wanted, self.own_dir.resolve())
+        resolved = await asyncio.to_thread(_resolve_all, wanted, self.own_dir.resolve())
         for key, found in resolved.items():
             self._update_watch(key, self._watches[key], found)
             await self._publish_problem(self._watches[key])
@@ -194,7 +194,7 @@ def _key(row: TriggerRow) -> Key:
     return row.workflow_id, row.position, hash_json(row.config)
 
 
-def _look(paths: dict[Key, list[str]], own_dir: Path) -> dict[Key, ResolvedRoots]:
+def _resolve_all(paths: dict[Key, list[str]], own_dir: Path) -> dict[Key, ResolvedRoots]:
     return {key: resolve_roots(each, own_dir) for key, each in paths.items()}
 
 

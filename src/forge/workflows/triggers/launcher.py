@@ -94,7 +94,7 @@ class TriggerLauncher:
         note: str | None = None,
         publish: bool = True,
     ) -> Submitted | None:
-        """Start a run; if it is refused, record why instead of raising. `also` is applied either way."""
+        """Start a run; if it is refused, record why instead of raising. `update` is applied either way."""
         try:
             return await self.start(trigger, trigger_request, update, note=note)
         except ForgeError as error:
@@ -112,7 +112,7 @@ class TriggerLauncher:
         publish: bool = True,
         repeat: bool = True,
     ) -> None:
-        """Store why a run was not started and publish it. `again=False` skips a reason that is already stored."""
+        """Store why a run was not started and publish it. `repeat=False` skips a reason that is already stored."""
         async with self.database.begin() as tx:
             if not await store.lock_workflow(tx, trigger.workflow_id):
                 return

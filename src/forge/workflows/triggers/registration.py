@@ -91,7 +91,7 @@ def _next_at(trigger: Trigger, known: TriggerRow | None, at: datetime) -> dateti
 
 
 def _check(trigger: Trigger) -> None:
-    """Check what validating the definition cannot, because it depends on the server."""
+    """Check what depends on the server and is therefore not part of validating a definition."""
     if isinstance(trigger, EventTrigger) and trigger.event_type not in EVENT_TYPES:
         raise Invalid(
             f"Unknown event type {trigger.event_type}.",
@@ -130,7 +130,7 @@ async def _update_cursor(
     tx: Tx, events: EventLog, account_id: str, workflow_id: str, *, has_own: bool
 ) -> None:
     """Start or stop following the account's events. A new cursor starts at the last event, so no past event fires."""
-    if has_own or await store.has_live_events(tx, account_id, but=workflow_id):
+    if has_own or await store.has_live_events(tx, account_id, except_id=workflow_id):
         await store.begin_cursor(tx, account_id, await events.last_seq(account_stream(account_id), within=tx))
     else:
         await store.end_cursor(tx, account_id)

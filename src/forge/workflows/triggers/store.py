@@ -167,13 +167,13 @@ async def end_cursor(tx: Tx, account_id: str) -> None:
     await tx.execute(sa.delete(workflow_cursors).where(workflow_cursors.c.account_id == account_id))
 
 
-async def has_live_events(tx: Tx, account_id: str, *, but: str) -> bool:
+async def has_live_events(tx: Tx, account_id: str, *, except_id: str) -> bool:
     rows: Sequence[TriggerRow] = await list_live(tx, TriggerType.EVENT, account_id)
-    return any(row.workflow_id != but for row in rows)
+    return any(row.workflow_id != except_id for row in rows)
 
 
 async def count_by_events(tx: Tx, workflow_id: str, since: datetime, until: datetime) -> int:
-    """Count the runs started by events. Later runs are from before the clock was set back."""
+    """Count the runs started by events. `until` excludes runs from before the clock was set back."""
     query = sa.select(sa.func.count()).where(
         workflow_runs.c.workflow_id == workflow_id,
         workflow_runs.c.created_at > since,

@@ -97,23 +97,23 @@ def resolve_roots(paths: Sequence[str], own_dir: Path) -> ResolvedRoots:
     return ResolvedRoots(tuple(roots), " ".join(problems) or None)
 
 
-def files_in(folder: Path, limit: int, *, but: Path) -> list[Path]:
-    """List up to `limit` files below a folder. Links to folders are followed, each folder once, but never into `but`."""
+def files_in(folder: Path, limit: int, *, excluded: Path) -> list[Path]:
+    """List up to `limit` files below a folder. Links to folders are followed, each folder once, but never into `excluded`."""
     found: list[Path] = []
-    seen = {(but.stat().st_dev, but.stat().st_ino)} if but.exists() else set[tuple[int, int]]()
-    waiting = [folder]
-    while waiting and len(found) < limit:
-        for entry in _entries(waiting.pop()):
-            which = _folder(entry)
-            if which is None:
+    seen = {(excluded.stat().st_dev, excluded.stat().st_ino)} if excluded.exists() else set[tuple[int, int]]()
+    pending = [folder]
+    while pending and len(found) < limit:
+        for entry in _entries(pending.pop()):
+            folder_id = _folder_id(entry)
+            if folder_id is None:
                 found.append(Path(entry.path))
-            elif which not in seen:
-                seen.add(which)
-                waiting.append(Path(entry.path))
+            elif folder_id not in seen:
+                seen.add(folder_id)
+                pending.append(Path(entry.path))
     return found[:limit]
 
 
-def _folder(entry: "os.DirEntry[str]") -> tuple[int, int] | None:
+def _folder_id(entry: "os.DirEntry[str]") -> tuple[int, int] | None:
     """Return the device and inode of a folder; None for files and for entries that cannot be read."""
     try:
         status = entry.stat() if entry.is_dir() else None
@@ -146,8 +146,8 @@ def _root_of(text: str, own_dir: Path) -> Root:
 
 
 NAME = "file trigger"
-LOOK_MS = 250
-GROUP_MS = 400
+POLL_MS = 250
+DEBOUNCE_MS = 400
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,6 @@ class WatchStarted:
 
 
 WatchMessage = FilesChanged | WatchFailed | WatchStarted
-Notify = Callable[[WatchMessage], None]
 
 
 @dataclass
@@ -185,7 +184,7 @@ class WatchThread:
     patterns: Sequence[str]
     own_dir: Path
     """Forge's data directory, which is ignored: runs started by a change would change it again."""
-    notify: Notify
+    notify: Callable[[WatchMessage], None]
     before: frozenset[str] | None = None
     """The files that existed when the same trigger was watched before."""
     known: set[str] = field(default_factory=set[str], init=False)
@@ -210,9 +209,9 @@ class WatchThread:
             return
         for changes in watchfiles.watch(
             *(root.path for root in self.roots),
-            watch_filter=self._is_foreign,
-            debounce=GROUP_MS,
-            rust_timeout=LOOK_MS,
+            watch_filter=self._is_not_own,
+            debounce=DEBOUNCE_MS,
+            rust_timeout=POLL_MS,
             yield_on_timeout=True,
             stop_event=self._stop,
             raise_interrupt=False,
@@ -237,7 +236,7 @@ class WatchThread:
         for root in self.roots:
             if root.path.is_file():
                 self.known.add(str(root.path))
-            self.known.update(str(path) for path in files_in(root.path, MAX_FILES + 1, but=self.own_dir))
+            self.known.update(str(path) for path in files_in(root.path, MAX_FILES + 1, excluded=self.own_dir))
             if len(self.known) > MAX_FILES:
                 self.notify(
                     WatchFailed(f"{root.path} has more than {MAX_FILES:,} files, which is the maximum.")
@@ -261,7 +260,7 @@ class WatchThread:
         if not os.path.isdir(path):  # noqa: PTH112  (called often; avoids creating Path objects)
             debouncer.note(path, at)
             return
-        for found in files_in(Path(path), MAX_FILES, but=self.own_dir):
+        for found in files_in(Path(path), MAX_FILES, excluded=self.own_dir):
             if str(found) not in debouncer.known:
                 debouncer.note(str(found), at)
 
@@ -274,7 +273,7 @@ class WatchThread:
                 found.append(FileChange(path, change, stamp))
         return found
 
-    def _is_foreign(self, _: watchfiles.Change, path: str) -> bool:
+    def _is_not_own(self, _: watchfiles.Change, path: str) -> bool:
         return not Path(os.path.realpath(path)).is_relative_to(self.own_dir)
 
     def _is_wanted(self, path: str) -> bool:

@@ -47,7 +47,7 @@ class Webhooks:
         config = WebhookTrigger.model_validate(trigger.config)
         at = self.clock()
         if not is_authentic(delivery, config, await self._secret(trigger, config), at):
-            raise _not_recognised()
+            raise _not_verified()
         payload = delivery.payload()
         try:
             if not await condition_holds(trigger, config.when, path, at, payload):
@@ -79,7 +79,7 @@ class Webhooks:
             await self.launcher.refuse(
                 trigger, f"A delivery could not be verified. {error.message}{hint}", repeat=False
             )
-            raise _not_recognised() from error
+            raise _not_verified() from error
 
 
 def _trigger_request(
@@ -104,7 +104,7 @@ def _unknown() -> NotFound:
     return NotFound("There is no webhook at this path.", hint="Check that its workflow is enabled.")
 
 
-def _not_recognised() -> Unauthenticated:
+def _not_verified() -> Unauthenticated:
     return Unauthenticated(
         "The delivery could not be verified.",
         hint="Sign the body with the webhook's secret or send the secret as a bearer token; timestamps must be recent.",

@@ -4,9 +4,9 @@ On Linux the kernel does it in one call: `openat2` with RESOLVE_BENEATH. Elsewhe
 seccomp filter that refuses the call) every component is opened relative to the previous one, without
 following links.
 
-Both open paths that are free of links. A link inside the root is followed here: its target takes its place in
-the path, is checked by the same rules, and the new path is opened the same way. So a link never leads out of
-the root, never hides a protected name, and swapping names between two calls gains nothing.
+Both open only paths without links. A link inside the root is followed here: its target replaces it in the path, is
+checked by the same rules, and the new path is opened the same way. So a link never leads out of the root and never
+hides a protected name, and renaming files between two calls does not help an attacker.
 """
 
 import ctypes
@@ -97,18 +97,18 @@ class Beneath:
         found = self._find_link(parts)
         if found is None:
             return None
-        place, target = found
-        return _splice(parts[:place], target, parts[place + 1 :])
+        index, target = found
+        return _splice(parts[:index], target, parts[index + 1 :])
 
     def _find_link(self, parts: Parts) -> tuple[int, str] | None:
         with _Descent(self.descriptor) as descent:
-            for place, name in enumerate(parts):
+            for index, name in enumerate(parts):
                 try:
-                    return place, os.readlink(name, dir_fd=descent.descriptor)
+                    return index, os.readlink(name, dir_fd=descent.descriptor)
                 except OSError as error:
                     if error.errno != errno.EINVAL:  # EINVAL: it exists and is not a link
                         raise
-                if place + 1 < len(parts):
+                if index + 1 < len(parts):
                     descent.into(name)
         return None
 

@@ -1,7 +1,7 @@
-"""Read and write the files of one workspace; the only access for tools, pages and commands.
+"""Read and write the files of one workspace. Tools, pages and commands have no other access.
 
 Every path is checked as text, then opened beneath the root (see `beneath`). Writes are atomic: readers and a
-crash see the old content or the new, never a part. All of it blocks; call it with `asyncio.to_thread`.
+crash see the old content or the new, never a part. All methods block: call them with `asyncio.to_thread`.
 """
 
 import os
@@ -93,7 +93,7 @@ class Files:
             descriptor = (
                 self._beneath.open_following(parts, READ)
                 if follow
-                else self._open_unlinked(parts, READ, "nothing is read through links here")
+                else self._open_unlinked(parts, READ, "links are not followed here")
             )
             try:
                 return _read(descriptor, path, limit)
@@ -189,7 +189,7 @@ class Files:
 
     @contextmanager
     def _directory_for_writing(self, parts: Parts) -> Generator[int]:
-        directory = self._open_unlinked(parts[:-1], DIRECTORY, "nothing is written through links")
+        directory = self._open_unlinked(parts[:-1], DIRECTORY, "links are not followed when writing")
         try:
             yield directory
         finally:
@@ -204,7 +204,7 @@ class Files:
             if link := _find_link(self._beneath, parts):
                 raise PathRefused(
                     f"{link[:200]!r} is a link; {rule}.",
-                    hint="Use the path of what it points to.",
+                    hint="Use the path of the target.",
                 ) from error
             raise
 
@@ -212,7 +212,7 @@ class Files:
         self, parts: Parts, data: bytes, old: "_ExistingFile | None", path: str, expect: str | None
     ) -> None:
         def look_again() -> None:
-            """Check again: writing the new content took long enough for a concurrent write."""
+            """Check again, because another write may have happened while the new content was written."""
             if expect is not None:
                 _check_expected(self._read_existing(parts, path, content=True, size=len(data)), expect, path)
 
@@ -294,7 +294,7 @@ def _read_in(directory: int, name: str, path: str, *, limit: int) -> FileContent
 def _check_replaceable(status: os.stat_result, path: str) -> None:
     if stat.S_ISLNK(status.st_mode):
         raise PathRefused(
-            f"{path[:200]!r} is a link; nothing is written through links.",
+            f"{path[:200]!r} is a link; links are not followed when writing.",
             hint="Write to the file it points to, or delete the link first.",
         )
     if not stat.S_ISREG(status.st_mode):
@@ -307,7 +307,7 @@ def _check_expected(old: _ExistingFile | None, expect: str | None, path: str) ->
         return
     found = "" if old is None else old.content and old.content.hash
     if found != expect:
-        what = "exists already" if expect == "" else "has changed" if old else "is gone"
+        what = "already exists" if expect == "" else "has changed" if old else "no longer exists"
         raise Changed(f"{path[:200]!r} {what}.", hint="Read it again, then decide.")
 
 

@@ -37,8 +37,7 @@ class _Count:
 
 
 class Usage:
-    """Tracks usage. Commands change files too, so it recounts when the count is old and before it refuses
-    a write."""
+    """Tracks usage. Commands change files too, so it recounts if the count is old and before it refuses a write."""
 
     def __init__(
         self,

@@ -42,8 +42,7 @@ class SearchResult:
     """The pattern was not a valid expression and was searched as text."""
     matches: list[Match] = field(default_factory=list[Match])
     truncated: bool = False
-    """There may be more matches: the match or time limit was reached, or the named file was only read in
-    part."""
+    """There may be more matches: the match or time limit was reached, or the given file was only read in part."""
     files_searched: int = 0
 
 
@@ -151,7 +150,7 @@ def _filter(glob: str | None) -> Callable[[str], bool]:
         return Glob(glob).matches
     except (ValueError, UnicodeEncodeError):
         raise Invalid(
-            f"{glob[:100]!r} is not a glob.", hint="Such as *.py or src/**/*.ts", field="glob"
+            f"{glob[:100]!r} is not a glob.", hint="Use a glob such as *.py or src/**/*.ts.", field="glob"
         ) from None
 
 
@@ -182,7 +181,7 @@ def _shown(line: bytes, at: int) -> str:
     text = line.decode("utf-8", "replace").rstrip()
     if len(text) <= MAX_TEXT:
         return text
-    place = len(line[:at].decode("utf-8", "replace"))
-    start = min(max(0, place - _BEFORE), len(text) - MAX_TEXT + 1)
+    offset = len(line[:at].decode("utf-8", "replace"))
+    start = min(max(0, offset - _BEFORE), len(text) - MAX_TEXT + 1)
     cut = text[start : start + MAX_TEXT - 2]
     return f"{'…' if start else ''}{cut}…"

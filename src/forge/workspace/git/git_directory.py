@@ -1,9 +1,9 @@
 """Forge's git directory of a workspace, outside of its files: nothing in the project configures it.
 
-A repository can make git run commands: hooks, filters, diff drivers, helpers, monitors. All of them are named
-by configuration, and the only configuration git gets to see is the one written here. Attributes inside the
-project can still ask for a filter by name or for another encoding; `info/attributes`, which outranks them,
-takes that back, so that what is kept is what is there, byte by byte.
+A repository can make git run commands: hooks, filters, diff drivers, helpers, monitors. All of them are set in
+the configuration, and git only reads the configuration written here. Attributes in the project could still request
+a filter by name or another encoding; `info/attributes` has precedence and disables that, so that files are stored
+byte by byte.
 """
 
 import asyncio
@@ -84,9 +84,8 @@ class GitDirectory:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncGenerator[int]:
-        """Lock the directory against all processes. Every git child inherits the descriptor of the lock,
-        so one that outlives us keeps it locked until it exits; remaining lock files of git are then
-        stale."""
+        """Lock the directory against all processes. Every git child inherits the descriptor of the lock, so one that
+        outlives us keeps it locked until it exits. Lock files of git that remain after that are stale."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self.path / "forge.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

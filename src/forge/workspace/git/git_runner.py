@@ -19,7 +19,7 @@ MAX_OUTPUT = 64 << 20
 _MAX_STDERR = 4096
 _CHUNK = 1 << 16
 _VERSION = re.compile(r"git version (\d+)\.(\d+)")
-_WHY_SLOW = "A pipe called .gitignore or .gitattributes, or very many files, can be the reason."
+_WHY_SLOW = "Possible reasons: very many files, or a named pipe called .gitignore or .gitattributes."
 
 
 class GitFailed(ForgeError):

@@ -88,9 +88,9 @@ def _copy(directory: int, name: str, path: bytes, spooled: Path) -> SpooledFile 
 def index_lines(taken: list[SpooledFile], hashes: list[str]) -> bytes:
     """Format input for `update-index -z --index-info`; removals come first, so that a directory can
     replace a file."""
-    gone = [b"0 %s\t%s\0" % (b"0" * 40, one.path) for one in taken if one.mode is None]
+    removed = [b"0 %s\t%s\0" % (b"0" * 40, one.path) for one in taken if one.mode is None]
     here = (one for one in taken if one.mode is not None)
-    return b"".join(gone) + b"".join(
+    return b"".join(removed) + b"".join(
         f"{one.mode} {name}\t".encode() + one.path + b"\0" for one, name in zip(here, hashes, strict=True)
     )
 
@@ -149,22 +149,22 @@ class Batch:
 
 def batches(wanted: list[Difference], sizes: list[int]) -> list[Batch]:
     """Group blobs into batches, in order; an oversized blob gets its own batch."""
-    made: list[Batch] = []
+    batches_: list[Batch] = []
     for one, size in zip(wanted, sizes, strict=True):
-        if not made or not made[-1].has_room(size):
-            made.append(Batch())
-        made[-1].differences.append(one)
-        made[-1].size += size
-    return made
+        if not batches_ or not batches_[-1].has_room(size):
+            batches_.append(Batch())
+        batches_[-1].differences.append(one)
+        batches_[-1].size += size
+    return batches_
 
 
 def removals(differences: list[Difference]) -> tuple[list[Difference], list[Difference]]:
     """Split removals into those that block a new file or directory and the rest."""
     wanted = {one.path for one in differences if one.mode is not None}
     folders = {folder for path in wanted for folder in _folders(path)}
-    gone = [one for one in differences if one.mode is None]
-    is_in_the_way = [one.path in folders or not wanted.isdisjoint(_folders(one.path)) for one in gone]
-    return list(compress(gone, is_in_the_way)), list(compress(gone, map(not_, is_in_the_way)))
+    removed = [one for one in differences if one.mode is None]
+    is_in_the_way = [one.path in folders or not wanted.isdisjoint(_folders(one.path)) for one in removed]
+    return list(compress(removed, is_in_the_way)), list(compress(removed, map(not_, is_in_the_way)))
 
 
 def _folders(path: bytes) -> Iterator[bytes]:

@@ -135,10 +135,10 @@ class WorkspaceHistory:
         async with self._locked() as git:
             found = await _find(git, commit)
             if "\0" in path:
-                raise NoSuchPath(f"There is no {path[:200]!r} in that commit.")
+                raise NoSuchPath(f"The commit has no file {path[:200]!r}.")
             result = await git.ask("cat-file", "blob", f"{found}:{path}", limit=limit)
         if result.code != 0:
-            raise NoSuchPath(f"There is no file {path[:200]!r} in the commit {found[:10]}.")
+            raise NoSuchPath(f"Commit {found[:10]} has no file {path[:200]!r}.")
         return result.out
 
     async def restore(self, commit: str) -> list[Change]:
@@ -230,7 +230,7 @@ async def _add(git: GitRunner, taken: list[work_tree_files.SpooledFile]) -> None
     await git.run("update-index", "-z", "--index-info", stdin=work_tree_files.index_lines(taken, hashes))
     await git.ask(
         "update-index", "-q", "--refresh"
-    )  # so that git knows them by their times; says 1 when some differ
+    )  # updates the cached times; exits with 1 if some files differ
 
 
 async def _head(git: GitRunner) -> str | None:
@@ -247,7 +247,7 @@ async def _find(git: GitRunner, commit: str) -> str:
         raise Invalid("A commit id must be 40 hexadecimal digits.", field="commit")
     result = await git.ask("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
     if result.code != 0:
-        raise NotFound(f"There is no commit {commit[:10]} in this workspace.")
+        raise NotFound(f"Commit {commit[:10]} does not exist in this workspace.")
     return result.out.decode().strip()
 
 

@@ -65,19 +65,19 @@ class ObservedGit:
         self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None
     ) -> Generator["RunningGit"]:
         """Start a command and stream its output. It has always ended when the context exits."""
-        with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as given:
+        with tempfile.TemporaryFile() as stderr_file, tempfile.TemporaryFile() as stdin_file:
             if stdin:
-                given.write(stdin)
-                given.seek(0)
+                stdin_file.write(stdin)
+                stdin_file.seek(0)
             process = launch(
                 [find_git(), "--literal-pathspecs", *arguments],
                 cwd=self.work_tree,
                 env=git_environment(self.git_dir, self.work_tree) | dict(env or {}),
-                stdin=given,
-                stderr=complaints,
+                stdin=stdin_file,
+                stderr=stderr_file,
             )
             assert process.stdout is not None  # noqa: S101  # it is a pipe
-            running = RunningGit(arguments[0], process, process.stdout, complaints)
+            running = RunningGit(arguments[0], process, process.stdout, stderr_file)
             alarm = threading.Timer(TIMEOUT_S, running.time_out)
             alarm.daemon = True
             alarm.start()
@@ -91,12 +91,12 @@ class ObservedGit:
 
 class RunningGit:
     def __init__(
-        self, name: str, process: "subprocess.Popen[bytes]", out: IO[bytes], complaints: IO[bytes]
+        self, name: str, process: "subprocess.Popen[bytes]", out: IO[bytes], stderr_file: IO[bytes]
     ) -> None:
         self.out = out
         self._name = name
         self._process = process
-        self._complaints = complaints
+        self._complaints = stderr_file
         self._is_given_up = False
 
     def time_out(self) -> None:
@@ -143,22 +143,22 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def explain_failure(command: str, code: int, complaint: str) -> BrokenRepository | GitTooOld:
+def explain_failure(command: str, code: int, stderr: str) -> BrokenRepository | GitTooOld:
     """Explain a failure: all our arguments are valid, so git is too old or the repository is damaged."""
-    if code == _USAGE or "unknown option" in complaint or "unknown repository extension" in complaint:
+    if code == _USAGE or "unknown option" in stderr or "unknown repository extension" in stderr:
         version = ".".join(map(str, MIN_GIT_VERSION))
         return GitTooOld(
-            f"git {command} does not support a required option: {_last_line(complaint)}",
+            f"git {command} does not support a required option: {_last_line(stderr)}",
             hint=f"Forge needs git {version} or newer that supports the format of the repository.",
         )
     return BrokenRepository(
-        f"git {command} failed ({code}): {_last_line(complaint) or 'no error message'}",
+        f"git {command} failed ({code}): {_last_line(stderr) or 'no error message'}",
         hint="The repository may be damaged: run `git fsck`. In a partial clone, fetch the missing objects.",
     )
 
 
-def _last_line(complaint: str) -> str:
-    return complaint.splitlines()[-1][:300] if complaint else ""
+def _last_line(stderr: str) -> str:
+    return stderr.splitlines()[-1][:300] if stderr else ""
 
 
 def name_of(raw: bytes) -> str:
@@ -249,13 +249,13 @@ class ObservedObjects:
             raise Unavailable("The repository has been closed.")
         if self._process is None:
             self._kept = b""
-            with tempfile.TemporaryFile() as complaints:
+            with tempfile.TemporaryFile() as stderr_file:
                 self._process = launch(
                     [find_git(), "cat-file", "--batch"],
                     cwd=self._git.work_tree,
                     env=git_environment(self._git.git_dir, self._git.work_tree),
                     stdin=subprocess.PIPE,
-                    stderr=complaints,
+                    stderr=stderr_file,
                 )
         return self._process
 

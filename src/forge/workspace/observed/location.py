@@ -1,7 +1,7 @@
 """Locate a repository by names and small files only, without reading its configuration.
 
-git checks the owner of a repository before it trusts its configuration. This code trusts none of it, so it
-need not check.
+git checks the owner of a repository before it trusts its configuration. This code does not use the configuration, so
+it need not check.
 """
 
 import os
@@ -74,7 +74,7 @@ def _folder(path: Path) -> Path:
         real = path.resolve(strict=True)
         return real if real.is_dir() else real.parent
     except (OSError, RuntimeError, ValueError):
-        raise NoSuchPath(f"There is no {_name(path)}.", hint="Check the spelling.", field="path") from None
+        raise NoSuchPath(f"{_name(path)} does not exist.", hint="Check the spelling.", field="path") from None
 
 
 def _follow(pointer: Path) -> Path:

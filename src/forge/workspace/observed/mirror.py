@@ -91,23 +91,27 @@ class Mirror:
         return {"GIT_OBJECT_DIRECTORY": str(self.git.git_dir / _NEW)}
 
 
-def make_mirror(place: RepositoryLocation, folder: Path) -> Mirror:
+def make_mirror(location: RepositoryLocation, folder: Path) -> Mirror:
     """Create the mirror in an empty directory."""
-    git = ObservedGit(folder, place.root)
-    head = _head_text(place)
-    _lay_out(place, folder, head)
-    own = _read_own_config(place)
-    _check_format(place, own)
-    object_format = own.get("extensions.objectformat", "sha1")
+    git = ObservedGit(folder, location.root)
+    head = _head_text(location)
+    _lay_out(location, folder, head)
+    repository_config = _read_own_config(location)
+    _check_format(location, repository_config)
+    object_format = repository_config.get("extensions.objectformat", "sha1")
     lines = [_CONFIG, "[extensions]\n", f"\tobjectFormat = {object_format}\n", "[core]\n"]
-    trusted = {key: value for key, value in own.items() if key not in _USERS}
-    lines += _copied_settings({**_read_user_config(folder), **trusted}, place)
+    trusted = {key: value for key, value in repository_config.items() if key not in _USERS}
+    lines += _copied_settings({**_read_user_config(folder), **trusted}, location)
     (folder / "config").write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
-    shallow = read_small(place.common_dir / "shallow", _MAX_TEXT)
+    shallow = read_small(location.common_dir / "shallow", _MAX_TEXT)
     if shallow:
         (folder / "shallow").write_bytes(shallow)
     return Mirror(
-        git, head, bool(shallow), own.get("core.sparsecheckout", "").lower() in _TRUE, object_format
+        git,
+        head,
+        bool(shallow),
+        repository_config.get("core.sparsecheckout", "").lower() in _TRUE,
+        object_format,
     )
 
 
@@ -121,30 +125,30 @@ def copy_index(source: Path, target: Path) -> None:
     os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def _lay_out(place: RepositoryLocation, folder: Path, head: str) -> None:
+def _lay_out(location: RepositoryLocation, folder: Path, head: str) -> None:
     (folder / "objects" / "info").mkdir(parents=True)
     (folder / _NEW).mkdir()
     (folder / "info").mkdir()
     (folder / "HEAD").write_text(f"{head}\n", encoding="utf-8", errors="surrogateescape")
-    seen = (place.common_dir / "objects", folder / _NEW)
+    seen = (location.common_dir / "objects", folder / _NEW)
     (folder / "objects" / "info" / "alternates").write_bytes(b"".join(_quoted(each) + b"\n" for each in seen))
-    (folder / "refs").symlink_to(place.common_dir / "refs")
-    packed = place.common_dir / "packed-refs"
+    (folder / "refs").symlink_to(location.common_dir / "refs")
+    packed = location.common_dir / "packed-refs"
     if packed.is_file():
         (folder / "packed-refs").symlink_to(packed)
     elif os.path.lexists(packed):
         raise BrokenRepository("packed-refs of the repository is not a regular file.")
-    attributes = read_small(place.common_dir / "info" / "attributes", _MAX_TEXT) or b""
+    attributes = read_small(location.common_dir / "info" / "attributes", _MAX_TEXT) or b""
     (folder / "info" / "attributes").write_bytes(attributes + _ATTRIBUTES)
-    exclude = read_small(place.common_dir / "info" / "exclude", _MAX_TEXT) or b""
-    (folder / "info" / "exclude").write_bytes(exclude + _exclude_ourselves(place.root, folder))
-    copy_index(place.git_dir / "index", folder / "index")
-    for shared in sorted(place.git_dir.glob("sharedindex.*"))[:_MAX_SHARED]:
+    exclude = read_small(location.common_dir / "info" / "exclude", _MAX_TEXT) or b""
+    (folder / "info" / "exclude").write_bytes(exclude + _exclude_ourselves(location.root, folder))
+    copy_index(location.git_dir / "index", folder / "index")
+    for shared in sorted(location.git_dir.glob("sharedindex.*"))[:_MAX_SHARED]:
         copy_index(shared, folder / shared.name)
 
 
-def _head_text(place: RepositoryLocation) -> str:
-    head = place.git_dir / "HEAD"
+def _head_text(location: RepositoryLocation) -> str:
+    head = location.git_dir / "HEAD"
     if head.is_symlink():
         return f"ref: {os.readlink(head)}"  # noqa: PTH115  # as old versions of git wrote it
     text = os.fsdecode(read_small(head) or b"").strip()
@@ -161,18 +165,20 @@ def _exclude_ourselves(root: Path, folder: Path) -> bytes:
     return b"\n/" + os.fsencode(real.relative_to(root)) + b"/\n" if real.is_relative_to(root) else b""
 
 
-def _read_own_config(place: RepositoryLocation) -> dict[str, str]:
+def _read_own_config(location: RepositoryLocation) -> dict[str, str]:
     """Read the repository configuration without following includes."""
-    config = _list_config("--file", str(place.common_dir / "config"), "--no-includes", place=place)
+    config = _list_config("--file", str(location.common_dir / "config"), "--no-includes", location=location)
     if config.get("extensions.worktreeconfig", "").lower() in _TRUE:
-        config |= _list_config("--file", str(place.git_dir / "config.worktree"), "--no-includes", place=place)
+        config |= _list_config(
+            "--file", str(location.git_dir / "config.worktree"), "--no-includes", location=location
+        )
     return config
 
 
-def _list_config(*options: str, place: RepositoryLocation) -> dict[str, str]:
+def _list_config(*options: str, location: RepositoryLocation) -> dict[str, str]:
     if read_small(Path(options[1]), _MAX_TEXT) is None:
         return {}
-    result = ObservedGit(place.git_dir, place.root).ask(
+    result = ObservedGit(location.git_dir, location.root).ask(
         "config", *options, "--null", "--list", env={"GIT_DIR": os.devnull}
     )
     if result.code != 0:
@@ -205,31 +211,31 @@ def _parse_config(out: bytes) -> dict[str, str]:
     return found
 
 
-def _check_format(place: RepositoryLocation, own: Config) -> None:
-    if own.get("core.bare", "").lower() in _TRUE and not place.is_linked:
+def _check_format(location: RepositoryLocation, repository_config: Config) -> None:
+    if repository_config.get("core.bare", "").lower() in _TRUE and not location.is_linked:
         raise BareRepository(
-            f"{str(place.root)[-200:]!r} is a bare repository.",
+            f"{str(location.root)[-200:]!r} is a bare repository.",
             hint="Pass one of its work trees, or a clone.",
             field="path",
         )
-    if own.get("core.repositoryformatversion", "0") not in ("0", "1"):
+    if repository_config.get("core.repositoryformatversion", "0") not in ("0", "1"):
         raise GitTooOld("The repository format is newer than Forge supports.")
-    if own.get("extensions.refstorage", "files") != "files":
+    if repository_config.get("extensions.refstorage", "files") != "files":
         raise GitTooOld(
             "The repository stores its refs in a format that Forge does not support.",
             hint="Convert them: git refs migrate --ref-format=files",
         )
-    if own.get("extensions.objectformat", "sha1") not in ("sha1", "sha256"):
+    if repository_config.get("extensions.objectformat", "sha1") not in ("sha1", "sha256"):
         raise GitTooOld("The repository uses an object format that Forge does not support.")
 
 
-def _copied_settings(config: Config, place: RepositoryLocation) -> Iterable[str]:
-    yield f"\tignoreCase = {str(_ignores_case(place.root)).lower()}\n"
+def _copied_settings(config: Config, location: RepositoryLocation) -> Iterable[str]:
+    yield f"\tignoreCase = {str(_ignores_case(location.root)).lower()}\n"
     for key in sorted(_WORDS & config.keys()):
         if config[key].isalnum():
             yield f"\t{key.removeprefix('core.')} = {config[key]}\n"
     for key in sorted(_PATHS & config.keys()):
-        yield f"\t{key.removeprefix('core.')} = {_config_string(_expand(config[key], place))}\n"
+        yield f"\t{key.removeprefix('core.')} = {_config_string(_expand(config[key], location))}\n"
 
 
 def _ignores_case(root: Path) -> bool:
@@ -240,9 +246,9 @@ def _ignores_case(root: Path) -> bool:
         return False
 
 
-def _expand(path: str, place: RepositoryLocation) -> str:
+def _expand(path: str, location: RepositoryLocation) -> str:
     try:
-        return os.devnull if not path else str(place.root / Path(path).expanduser())
+        return os.devnull if not path else str(location.root / Path(path).expanduser())
     except RuntimeError:
         return os.devnull
 

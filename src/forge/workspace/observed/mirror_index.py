@@ -68,7 +68,7 @@ def _digest(folder: _OpenTree, object_format: str) -> bytes:
 
 
 MAX_HASHED = 4 << 30
-"""Total size of new large files that are hashed."""
+"""Maximum total size of new large files, which are hashed."""
 _LIST = ("ls-files", "-z", "-v", "-s", "-c", "-o", "-m", "-d", "--exclude-standard")
 _PLAIN = re.compile(rb"(?<![^\0])H (\d+) ([0-9a-f]+) 0\t([^\0]+)\0")
 _MARKED = re.compile(rb"(?<![^\0])([^H\0]) ([^\0]+)\0")
@@ -258,7 +258,7 @@ def _can_be_kept(mode: int) -> bool:
 
 
 def _linked_folders(root: bytes, paths: Iterable[bytes]) -> tuple[bytes, ...]:
-    """Return directories of the index that are links now: their targets are not part of this tree."""
+    """Return directories of the index that are now links: their targets are not part of this tree."""
     folders: set[bytes] = set()
     for path in paths:
         folder = path.rpartition(b"/")[0]

@@ -133,12 +133,12 @@ def observe(
     path: Path, *, git_dir: Path | None = None, nesting: Nesting | None = None
 ) -> Generator["ObservedRepository"]:
     """Open the repository that contains a path; `git_dir` if its git directory is elsewhere."""
-    place = find_repository(path, git_dir)
+    location = find_repository(path, git_dir)
     with tempfile.TemporaryDirectory(prefix="forge-observed-") as folder:
-        mirror = make_mirror(place, Path(folder))
+        mirror = make_mirror(location, Path(folder))
         objects = ObservedObjects(mirror.git)
         try:
-            yield ObservedRepository(place, mirror, objects, nesting or Nesting())
+            yield ObservedRepository(location, mirror, objects, nesting or Nesting())
         finally:
             objects.close()
 
@@ -150,11 +150,11 @@ def _look_into(path: Path, nesting: Nesting) -> NestedState:
 
 class ObservedRepository:
     def __init__(
-        self, place: RepositoryLocation, mirror: Mirror, objects: ObservedObjects, nesting: Nesting
+        self, location: RepositoryLocation, mirror: Mirror, objects: ObservedObjects, nesting: Nesting
     ) -> None:
-        self.root = place.root
+        self.root = location.root
         self._nesting = nesting
-        self._place = place
+        self._location = location
         self._mirror = mirror
         self._objects = objects
 
@@ -295,7 +295,7 @@ class ObservedRepository:
         return self._mirror.git.ask("cat-file", "-e", name).code == 0
 
     def _has_ref(self, name: str) -> bool:
-        if (self._place.common_dir / name).exists():
+        if (self._location.common_dir / name).exists():
             return True
-        packed = self._place.common_dir / "packed-refs"
+        packed = self._location.common_dir / "packed-refs"
         return packed.is_file() and bytes_of(f" {name}\n") in packed.read_bytes()

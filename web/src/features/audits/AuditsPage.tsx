@@ -23,7 +23,7 @@ import { type Said, saidOf } from "./summary";
 
 const route = getRouteApi("/shell/audits");
 
-/** The audits there were, newest first. */
+/** All audits, newest first. */
 export function AuditsPage() {
   const query = useInfiniteQuery(runsQuery({ kind: AUDIT }));
   const navigate = useNavigate();
@@ -100,7 +100,7 @@ function AuditRow({ run }: { run: Run }) {
   );
 }
 
-/** What was looked at, what is to blame, and how much there is of it. */
+/** The audited part, the checks that failed and the number of findings. */
 function Reason({ said: { part, blocking, findings } }: { said: Said }) {
   return (
     <span className="mono flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 text-dim max-sm:max-w-full">

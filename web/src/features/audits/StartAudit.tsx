@@ -115,7 +115,7 @@ function WhereFields({ form, change }: Part) {
   );
 }
 
-/** Any folder that is allowed can be typed; the projects that the server found are offered. */
+/** Any allowed folder can be typed; projects found by the server are suggested. */
 function FolderField({ form, change }: Part) {
   const allowed = useQuery(auditRootsQuery).data;
   const projects = useId();
@@ -163,7 +163,7 @@ function ChangeFields({ form, change }: Part) {
           onChange={(event) => change({ phase: event.target.value })}
         />
         <Field
-          label="Since"
+          label="Base"
           mono
           placeholder="HEAD"
           maxLength={200}

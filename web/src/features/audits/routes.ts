@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "@/area";
 
-/** What the address says: that an audit is to be started. */
+/** `new` opens the dialog to start an audit. */
 type Wish = { new?: true | undefined };
 
 export const auditsRoute = createRoute({

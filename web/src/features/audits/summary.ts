@@ -1,10 +1,10 @@
-/** What the list says of an audit, from the output of its run: whatever is not there is not shown. */
+/** What the list shows of an audit, taken from the output of its run. */
 import type { AuditSummary, Run, Verdict } from "@/api/types";
 import { partOf } from "@/ui/audit/part";
 
 export type Said = {
   overall: Verdict;
-  /** "A9 only" when it was not the whole audit. */
+  /** For example "A9 only" for a partial audit. */
   part: string | null;
   blocking: readonly string[];
   findings: number;
@@ -12,7 +12,7 @@ export type Said = {
 
 const BLOCKS: readonly Verdict[] = ["FAIL", "ERROR"];
 
-/** null while it goes on, and when it did not come to a verdict. */
+/** null if the audit is unfinished or ended without a verdict. */
 export function saidOf({ status, output }: Run): Said | null {
   if (status !== "completed" || typeof output !== "object" || output === null) return null;
   const summary = output as AuditSummary;

@@ -1,4 +1,4 @@
-/** What a person fills in, and what the server is asked for. */
+/** The form to start an audit, and the request made from it. */
 import type { AuditBody, AuditRoots } from "@/api/types";
 
 export type Form = {
@@ -31,7 +31,7 @@ const lines = (text: string): string[] => listed(text.split("\n"));
 const codes = (text: string): string[] => listed(text.split(/[\s,]+/)).map((code) => code.toUpperCase());
 const listed = (parts: readonly string[]): string[] => parts.map((part) => part.trim()).filter(Boolean);
 
-/** What is empty is left out: the server knows what is usual. */
+/** Omits empty fields, so that the server's defaults apply. */
 export function bodyOf(form: Form): Partial<AuditBody> {
   const { place, workspaceId, evidence, ledger } = form;
   const [path, phase, base, claims] = [
@@ -52,20 +52,20 @@ export function bodyOf(form: Form): Partial<AuditBody> {
   };
 }
 
-/** `hasStart`: the server has a folder to audit when none is named. */
+/** `hasStart`: the server has a default folder. */
 export const isReady = ({ place, workspaceId, path }: Form, hasStart = true): boolean =>
   place === "folder" ? hasStart || path.trim() !== "" : workspaceId !== "";
 
-/** What may be typed as a folder, in words. */
+/** Describe which folders may be audited. */
 export function allowance(allowed: AuditRoots | undefined): string {
   if (!allowed) return "A git repository allowed by the server's settings.";
   const { roots, start } = allowed;
   if (roots.length === 0) return "FORGE_AUDIT_ROOTS is empty, so only workspaces can be audited.";
   const where = `A git repository in ${roots.map((root) => `\`${root}\``).join(" or ")}`;
-  return start ? `${where}; empty is \`${start}\`.` : `${where}.`;
+  return start ? `${where}. Default: \`${start}\`.` : `${where}.`;
 }
 
-/** When an audit gets its entry: the same rule in the terminal, over HTTP and here. */
+/** When an audit is recorded in the ledger; the same rule as in the CLI and the API. */
 export const recording = ({ only }: Form): string =>
   only.trim()
     ? "Not available with a subset of the checks: the entry would look like a full audit."

@@ -1,4 +1,4 @@
-/** Bots as files: what is downloaded, and what may be dropped on the page. */
+/** Export and import of bots as files. */
 import type { BotBundle } from "@/api/types";
 import { saveAs } from "@/ui/saveAs";
 
@@ -7,7 +7,7 @@ export class NoBundle extends Error {
   readonly hint = "Choose a file written by “Export” or `forge bots export`.";
 }
 
-/** Only as much as tells a bot from any other file; the server looks at the rest. */
+/** Only checks that the file is an exported bot; the server validates the rest. */
 export function readBundle(text: string): BotBundle {
   const found = parse(text);
   if (typeof found !== "object" || found === null || !("forge_bot" in found)) {
@@ -24,7 +24,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Have the browser save it, under a name that says what it is. */
+/** Download the bundle as `<slug>.bot.json`. */
 export function download(bundle: BotBundle): void {
   const file = new Blob([`${JSON.stringify(bundle, null, 2)}\n`], { type: "application/json" });
   saveAs(file, `${bundle.slug}.bot.json`);

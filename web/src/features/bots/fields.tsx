@@ -1,4 +1,4 @@
-/** The fields that a new bot and the settings of a bot have in common. */
+/** Fields shared by the "New bot" dialog and the bot's settings. */
 import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useId } from "react";
@@ -41,7 +41,7 @@ export function AboutFields({ form, mistakes, change }: FormPart) {
   );
 }
 
-/** Any model can be typed; those with a known price are offered. Empty follows the settings. */
+/** Accepts any model and suggests those with a known price. Empty uses the default. */
 export function ModelField({ form, change }: FormPart) {
   const models = useQuery(modelsQuery).data;
   const known = useId();
@@ -76,7 +76,7 @@ export function LookFields({ form, change }: FormPart) {
     <div className="grid gap-3 sm:grid-cols-2">
       <div>
         <Field
-          label="Face"
+          label="Avatar"
           maxLength={16}
           placeholder="🤖"
           autoComplete="off"
@@ -89,7 +89,7 @@ export function LookFields({ form, change }: FormPart) {
             <button
               key={face}
               type="button"
-              aria-label={`Face ${face}`}
+              aria-label={`Avatar ${face}`}
               aria-pressed={form.avatar === face}
               onClick={() => change({ avatar: face })}
               className="grid size-7 place-items-center rounded-md hover:bg-raised aria-pressed:bg-raised"

@@ -1,11 +1,11 @@
-/** What a person fills in about a bot, and what the server is asked for. */
+/** The form of a bot, and the requests made from it. */
 import type { BotCategory, BotChange, Identity, Models, NewBot } from "@/api/types";
 
 export type Form = {
   name: string;
   description: string;
   category: BotCategory;
-  /** Parted by commas. */
+  /** Separated by commas. */
   tags: string;
   /** As `provider:model`; empty for the default. */
   model: string;
@@ -62,12 +62,12 @@ export function mistakesOf(form: Form): Mistakes {
   const found: Mistakes = {};
   const temperature = Number(form.temperature);
   const tokens = Number(form.maxTokens);
-  if (form.name.trim() === "") found.name = "A bot needs a name.";
+  if (form.name.trim() === "") found.name = "Enter a name.";
   if (form.temperature.trim() === "" || !(temperature >= 0 && temperature <= 2)) {
-    found.temperature = "A number from 0 to 2.";
+    found.temperature = "Enter a number from 0 to 2.";
   }
   if (!Number.isInteger(tokens) || tokens < 1 || tokens > MAX_TOKENS) {
-    found.maxTokens = "A whole number from 1 to 200000.";
+    found.maxTokens = "Enter a whole number from 1 to 200000.";
   }
   const tags = tagsOf(form.tags);
   if (tags.length > MAX_TAGS) found.tags = `At most ${MAX_TAGS} tags.`;
@@ -86,7 +86,7 @@ const tagsOf = (text: string): string[] => [
   ),
 ];
 
-/** `anthropic:claude` is two words; `llama3:8b` is one, unless a provider is called llama3. Empty is the default. */
+/** Split off the provider only if it is known: `llama3:8b` is a model unless a provider is called llama3. */
 export function modelOf(text: string, providers: readonly string[]): { provider: string; model: string } {
   const at = text.indexOf(":");
   const provider = text.slice(0, Math.max(at, 0));
@@ -112,7 +112,7 @@ function wireOf(form: Form, models: Models | undefined): Wire {
   };
 }
 
-/** Only what is another than before: everything else in the file stays as it is. */
+/** Return only the changed fields; everything else in the file stays unchanged. */
 export function changeOf(before: Form, after: Form, models: Models | undefined): Wire {
   const was = wireOf(before, models);
   const entries = Object.entries(wireOf(after, models));
@@ -121,12 +121,12 @@ export function changeOf(before: Form, after: Form, models: Models | undefined):
   );
 }
 
-/** What was left as it stands on the empty form is left to the server. */
+/** Omits unchanged fields, so that the server's defaults apply. */
 export function newBotOf(form: Form, models: Models | undefined): Partial<NewBot> & Pick<NewBot, "name"> {
   const { memory: _, ...changed } = changeOf(BLANK, form, models);
   return { ...(changed as Partial<NewBot>), name: form.name.trim() };
 }
 
-/** What the next answer of a bot comes from when its own file says nothing. */
+/** The model used if the bot's file does not name one. */
 export const defaultModel = (models: Models | undefined): string =>
   models?.roles.find(({ role }) => role === "bot")?.chain[0] ?? "from Settings, Models";

@@ -27,7 +27,7 @@ const indexRoute = createRoute({
   },
 });
 
-/** One route with and without a conversation: the page stays when the first question makes one. */
+/** One route with and without a conversation, so that the page stays mounted when the first question creates one. */
 const chatRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/chat/{-$sessionId}",

@@ -9,10 +9,10 @@ import { Modal } from "@/ui/Modal";
 import { SelectField } from "@/ui/SelectField";
 import { toast } from "@/ui/toast";
 
-/** `then` is done with the key in the vault, before the dialog closes; what it refuses is shown here. */
+/** `then` runs after the key is stored and before the dialog closes; its errors are shown here. */
 type Props = { close: () => void; then?: () => Promise<unknown> };
 
-/** The key of a provider, without leaving what one is doing. */
+/** Store a provider's key without leaving the page. */
 export function SetUpModel(props: Props) {
   const models = useQuery(modelsQuery).data;
   return (
@@ -74,7 +74,7 @@ function ProviderKey({ models, close, then }: Props & { models: Models }) {
   );
 }
 
-/** The provider whose model would ask. */
+/** The provider of the interviewer's model. */
 function usualOf({ roles, providers }: Models): string {
   const [model = ""] = roles.find(({ role }) => role === "interviewer")?.chain ?? [];
   return providers.find(({ name }) => model.startsWith(`${name}:`))?.name ?? "anthropic";

@@ -20,7 +20,7 @@ function wish({ go }: ShellActions, id: string, label: string, to: string): Area
   return { id, label, keywords, icon: Sparkles, run: () => go(to) };
 }
 
-/** Those that some page has loaded already. */
+/** Only drafts that are already cached. */
 function begun({ go, queries }: ShellActions): AreaCommand[] {
   const drafts = queries.getQueryData(draftsQuery.queryKey) ?? [];
   return drafts.map((draft) => ({

@@ -3,7 +3,7 @@ import { interviewQuery } from "@/api/builder";
 import { shellRoute } from "@/area";
 import { KINDS, type Kind } from "./start/wish";
 
-/** What the address says: what is to be made. */
+/** `mode` preselects what to create. */
 type Search = { mode?: Kind | undefined };
 
 export const startRoute = createRoute({

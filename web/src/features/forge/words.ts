@@ -1,4 +1,4 @@
-/** How the parts of an interview are called. */
+/** Labels of interviews and their phases. */
 import type { Interview, InterviewDraft, InterviewMode, InterviewPhase } from "@/api/types";
 
 export const PHASES: readonly InterviewPhase[] = ["basics", "personality", "model", "skills", "review"];
@@ -30,7 +30,7 @@ export const MODE_WORD: Record<InterviewMode, string> = {
 
 const LONGEST_NAME = 60;
 
-/** What is being made, as well as it is known. */
+/** The name of what is being created, as far as it is known. */
 export function nameOf(draft: Pick<InterviewDraft, "name" | "initial_description" | "mode">): string {
   const words = draft.name ?? draft.initial_description.trim().split(/\s+/).join(" ");
   if (words === "") return draft.mode === "skill" ? "a new skill" : "a new bot";
@@ -50,5 +50,5 @@ export function titleOf({ mode, preview, skill_name }: Interview): string {
   return preview.name ? named(preview.name) : nameless;
 }
 
-/** The model without its provider: `anthropic:claude-sonnet-4-5` is `claude-sonnet-4-5`. */
+/** The model without its provider: `claude-sonnet-4-5` for `anthropic:claude-sonnet-4-5`. */
 export const shortModel = (ref: string): string => ref.slice(ref.indexOf(":") + 1);

@@ -20,10 +20,10 @@ import { useRowKeys } from "@/ui/useRowKeys";
 
 const RECENT = 12;
 
-/** What a run started is shown on that run's own page. */
+/** Child runs are shown on the page of their parent. */
 const isTopLevel = (run: Run): boolean => run.parent_id === null;
 
-/** Does it need me, what is it doing, what has it done: in that order. */
+/** Open questions, active runs and recent runs, in this order. */
 export function HomePage() {
   const gates = useQuery(openGatesQuery);
   const active = useInfiniteQuery(runsQuery({ statuses: ACTIVE }));
@@ -96,7 +96,7 @@ function Runs({ runs, nothing }: { runs: readonly Run[]; nothing: string }) {
   );
 }
 
-/** Questions are answered on the run's page, next to what they are about. */
+/** Questions are answered on the run's page, which has their context. */
 function NeedsYou({ gates, runs }: { gates: readonly Gate[]; runs: readonly Run[] }) {
   return (
     <Panel title="Needs you" count={gates.length} tone="wait">

@@ -1,11 +1,13 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { rootRoute } from "@/area";
 
-/** A path on this server, and nothing that a browser would take for another one. */
+/** A path on this server. Rejects what a browser would resolve to another host. */
 const isOwnPath = (value: unknown): value is string =>
   typeof value === "string" && /^\/(?![/\\])/.test(value);
 
-/** `next` is where the person wanted to go. Named even when refused: a key left out would keep its raw value. */
+/**
+ * `next` is the page to return to. It is set even if rejected, because the router keeps the raw value of a missing key.
+ */
 export const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/login",

@@ -1,11 +1,11 @@
-/** The one-time token in what a person pasted: a whole link, or the token itself. */
+/** Extract the one-time token from a pasted link or token. */
 export function tokenIn(pasted: string): string {
   const text = pasted.trim();
   const fragment = text.includes("#") ? text.slice(text.indexOf("#") + 1) : text;
   return new URLSearchParams(fragment).get("token") ?? fragment;
 }
 
-/** Take the token out of the address, so that it stays in no history and no screenshot. */
+/** Remove the token from the address, so that it does not stay in the history. */
 export function takeTokenFromAddress(): string | null {
   const token = new URLSearchParams(window.location.hash.slice(1)).get("token");
   if (token !== null) {

@@ -1,7 +1,7 @@
 import type { Run } from "@/api/types";
 import { CopyButton } from "@/ui/CopyButton";
 
-/** For whoever has to name the run elsewhere, as in a terminal. */
+/** Kind and ID of the run, for use in the CLI. */
 export function Identity({ run }: { run: Run }) {
   return (
     <p className="mono flex items-center gap-2 px-3 text-faint">

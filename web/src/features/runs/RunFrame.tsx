@@ -10,20 +10,20 @@ import type { RunView } from "./fold";
 type Props = {
   run: Run;
   view: RunView;
-  /** Where its kind is listed. */
+  /** The list that runs of this kind belong to. */
   home?: { label: string; to: string };
-  /** Where the page itself says how it ended, for that is more than the status of a run. */
+  /** For pages that show a more specific result than the run's status. */
   isBadgeHidden?: boolean;
-  /** How it ended in a word, for a screen reader. */
+  /** The result in a word, for screen readers. */
   ending?: string | undefined;
-  /** What can be done once it has ended. */
+  /** Actions for a finished run. */
   next?: ReactNode;
   children: ReactNode;
 };
 
 const RUNS = { label: "Runs", to: "/runs" };
 
-/** What every run's page has: its name, how it stands, and the way to stop it. */
+/** The frame of every run's page: title, status and cancel button. */
 export function RunFrame({ run, view, home = RUNS, isBadgeHidden = false, ending, next, children }: Props) {
   const status = view.status ?? run.status;
   return (
@@ -60,7 +60,7 @@ function State({
   );
 }
 
-/** For a screen reader: a question that opened, or how the run ended. */
+/** Announces open questions and the result to screen readers. */
 function Announcement({ title, view, ending }: { title: string } & Pick<Props, "view" | "ending">) {
   const open = view.gates.find((gate) => gate.status === "open");
   const isOver = view.status !== null && isFinished(view.status);

@@ -8,7 +8,7 @@ import { StepsPage } from "./StepsPage";
 
 const route = getRouteApi("/shell/runs/$runId");
 
-/** An agent's page is what it says, an audit's what it found; any other run's page is its steps. */
+/** Agents and audits have their own pages; other runs show their steps. */
 export function RunPage() {
   const { runId } = route.useParams();
   const detail = useSuspenseQuery(runQuery(runId)).data;

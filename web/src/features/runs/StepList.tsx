@@ -15,17 +15,17 @@ const TONE: Record<StepView["status"], Tone> = {
 };
 const WORD: Record<StepView["status"], string> = {
   running: "running",
-  retrying: "trying again",
+  retrying: "retrying",
   ok: "done",
   error: "failed",
   stopped: "stopped",
 };
-/** A step that took no time is still worth a visible mark. */
+/** Minimum width, so that very short steps stay visible. */
 const THINNEST_PERCENT = 0.75;
 
 type Span = { from: number; to: number };
 
-/** The steps of a run, each with its place in the run's time. */
+/** The steps of a run with their position on the time axis. */
 export function StepList({ steps, finishedAt }: { steps: readonly StepView[]; finishedAt: string | null }) {
   const now = useNow();
   const span = { from: Date.parse(steps[0]?.startedAt ?? ""), to: finishedAt ? Date.parse(finishedAt) : now };

@@ -16,7 +16,7 @@ import { Identity } from "./Identity";
 import { RunFrame } from "./RunFrame";
 import { StepList } from "./StepList";
 
-/** One run: what it needs, what it is doing, what came out. All of it is a fold over the run's events. */
+/** The page of a generic run, folded from its events. */
 export function StepsPage({ detail: { run, children } }: { detail: RunDetail }) {
   const stream = useStream(`run:${run.id}`, foldRun, NOTHING_YET);
   const { state: view, phase, error, retry } = stream;

@@ -27,7 +27,7 @@ function selfTest({ go }: ShellActions): AreaCommand {
   };
 }
 
-/** Runs that some page has loaded already: the palette itself asks the server for nothing. */
+/** Only runs that are already cached: the palette makes no requests. */
 function recentRuns({ go, queries }: ShellActions): AreaCommand[] {
   const lists = queries.getQueriesData<RunPages>({ queryKey: ["runs"] });
   const known = new Map(

@@ -1,7 +1,4 @@
-/**
- * What a run's events add up to. Pure: the page is a function of the result, a reload folds the same
- * events to the same page, and a test needs no server.
- */
+/** The state of a run, folded from its events. Pure, so that a reload gives the same page and tests need no server. */
 import { foldGates } from "@/api/gates";
 import { foldEnd, foldLife, NOT_BORN, type RunLife } from "@/api/runLife";
 import type { Event, EventOf, Gate, Problem, Progress } from "@/api/types";
@@ -15,7 +12,7 @@ export type StepView = {
   attempt: number;
   status: "running" | "retrying" | "ok" | "error" | "stopped";
   startedAt: string;
-  /** When the last attempt ended; null while one is going. */
+  /** When the last attempt ended; null while one is running. */
   finishedAt: string | null;
   error: Problem | null;
 };
@@ -35,7 +32,7 @@ export const NOTHING_YET: RunView = {
   log: [],
 };
 
-/** One copy of each list per batch, however many events there are in it. */
+/** Copies each list once per batch, however many events it contains. */
 export function foldRun(view: RunView, events: readonly Event[]): RunView {
   const next = { ...view, steps: [...view.steps], log: [...view.log] };
   for (const event of events) {
@@ -48,7 +45,7 @@ export function foldRun(view: RunView, events: readonly Event[]): RunView {
 
 type Growing = Omit<RunView, "steps"> & { steps: StepView[] };
 
-/** Steps are put in place; what else is different is returned. */
+/** Inserts steps in place and returns the other changes. */
 function apply(view: Growing, event: EventFor<"run">): Partial<RunView> {
   switch (event.type) {
     case "run.created":
@@ -74,7 +71,7 @@ function apply(view: Growing, event: EventFor<"run">): Partial<RunView> {
   }
 }
 
-/** What was under way when the run ended. */
+/** Steps that were running when the run ended. */
 function stopped(view: Growing, at: string): Partial<RunView> {
   const steps = view.steps.map((step) =>
     step.status === "running" || step.status === "retrying"
@@ -84,7 +81,7 @@ function stopped(view: Growing, at: string): Partial<RunView> {
   return { steps };
 }
 
-/** A step keeps the time it first began, however often it is tried again. */
+/** A step keeps its first start time across retries. */
 function begin(view: Growing, { at, data }: EventOf<"step.started">): Partial<RunView> {
   return put(view, data.step, (before) => ({
     number: data.step,
@@ -110,7 +107,7 @@ function finish(view: Growing, { at, data }: EventOf<"step.finished">): Partial<
   }));
 }
 
-/** From the end: what happens, happens to one of the last. */
+/** Searches from the end, because events are usually about recent steps. */
 function put(
   view: Growing,
   number: number,

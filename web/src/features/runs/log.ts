@@ -1,4 +1,4 @@
-/** One line of the log per event, in words. */
+/** Log lines of run events. */
 import type { Event, EventOf } from "@/api/types";
 import type { LogLine } from "@/ui/LogView";
 import { formatClock, formatDuration } from "@/ui/time";
@@ -9,7 +9,7 @@ import { type EventFor, isFor, isKnown } from "./parts";
 
 type Said = { text: string; tone?: Tone } | null;
 
-/** null for what a reader of the log need not see. */
+/** null for events that the log does not show. */
 export function toLogLine(event: Event): LogLine | null {
   const said = say(event);
   if (!said || event.seq === null) return null;
@@ -47,11 +47,11 @@ function sayOfRun(event: EventFor<"run">): Said {
     case "step.finished":
       return finished(event);
     case "gate.opened":
-      return { text: `Asks: ${event.data.gate.title}`, tone: "wait" };
+      return { text: `Question: ${event.data.gate.title}`, tone: "wait" };
     case "gate.answered":
       return { text: answered(event) };
     case "gate.expired":
-      return { text: "No answer in time.", tone: "wait" };
+      return { text: "The question expired.", tone: "wait" };
     case "gate.closed":
       return { text: "The question was withdrawn." };
   }
@@ -77,7 +77,7 @@ const WAITS = {
   step: "Waiting in a step",
 } as const;
 
-/** Only waiting for a person stands out. */
+/** Only waiting for a person is highlighted. */
 function waiting({ data: { reason, until } }: EventOf<"run.waiting">): Said {
   const text = until ? `${WAITS[reason]}, until ${formatClock(until)}.` : `${WAITS[reason]}.`;
   return { text, tone: reason === "gate" ? "wait" : "idle" };
@@ -89,7 +89,7 @@ function finished({ data }: EventOf<"step.finished">): Said {
   const why = withHint(data.error?.message ?? "failed", data.error?.hint);
   const text = `${data.name}${attempt(data.attempt)}: ${why}`;
   if (data.retry_in_s == null) return { text, tone: "bad" };
-  return { text: `${text} Tries again in ${formatDuration(data.retry_in_s * 1000)}.`, tone: "wait" };
+  return { text: `${text} Retrying in ${formatDuration(data.retry_in_s * 1000)}.`, tone: "wait" };
 }
 
 function answered({ data }: EventOf<"gate.answered">): string {

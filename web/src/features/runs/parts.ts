@@ -1,4 +1,4 @@
-/** Which part of a run's page an event is for. A new type does not compile before it has its place here. */
+/** Which part of a run's page handles an event. A new event type does not compile until it is listed here. */
 import type { Event, EventOf, EventType } from "@/api/types";
 
 type Part = "run" | "agent" | "audit" | "elsewhere";
@@ -28,10 +28,10 @@ const PARTS = {
   "audit.check": "audit",
   "audit.finished": "audit",
   "audit.recorded": "audit",
-  // What the transcript and the report draw, and a log need not repeat.
+  // Shown in the transcript or the report, not in the log.
   "agent.delta": "elsewhere",
   "audit.findings": "elsewhere",
-  // These belong to the canvas, and to the streams of the account, of conversations and of interviews.
+  // Events of the canvas and of other streams.
   "workflow.step": "elsewhere",
   "workflow.log": "elsewhere",
   "workflow.changed": "elsewhere",
@@ -67,5 +67,5 @@ export function isFor<Wanted extends Part>(part: Wanted, event: Event): event is
   return PARTS[event.type] === part;
 }
 
-/** A newer server may send what this page does not know. */
+/** A newer server may send unknown event types. */
 export const isKnown = ({ type }: Event): boolean => Object.hasOwn(PARTS, type);

@@ -16,7 +16,7 @@ export const runRoute = createRoute({
   path: "/runs/$runId",
   loader: async ({ context, params }) => {
     const detail = await context.queries.ensureQueryData(runQuery(params.runId));
-    // Whoever knows no more than the id, as a question does, comes here first.
+    // Links that only know the ID, such as those of questions, come here first.
     if (detail.run.kind === WORKFLOW) {
       throw redirect({ to: "/workflows/runs/$runId", params, replace: true });
     }

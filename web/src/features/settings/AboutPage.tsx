@@ -90,14 +90,14 @@ function Workers({ workers }: { workers: SystemStatus["workers"] }) {
 }
 
 const ENDPOINTS = [
-  { href: "/api/v1/openapi.json", name: "API", what: "every request, described as OpenAPI" },
-  { href: "/metrics", name: "Metrics", what: "for Prometheus" },
-  { href: "/health", name: "Health", what: "for whoever watches the process" },
+  { href: "/api/v1/openapi.json", name: "API", what: "OpenAPI document" },
+  { href: "/metrics", name: "Metrics", what: "Prometheus metrics" },
+  { href: "/health", name: "Health", what: "health check" },
 ] as const;
 
 function ForMachines() {
   return (
-    <Panel title="For machines">
+    <Panel title="Endpoints">
       <div className="p-3">
         <Facts>
           {ENDPOINTS.map(({ href, name, what }) => (

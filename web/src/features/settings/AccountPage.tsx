@@ -23,8 +23,8 @@ export function AccountPage() {
           <NameForm account={account} />
           <Facts>
             <Fact name="Role">{account.role}</Fact>
-            <Fact name="May">{scopes.join(", ")}</Fact>
-            <Fact name="Since">{new Date(account.created_at).toLocaleDateString()}</Fact>
+            <Fact name="Permissions">{scopes.join(", ")}</Fact>
+            <Fact name="Created">{new Date(account.created_at).toLocaleDateString()}</Fact>
           </Facts>
         </div>
       </Panel>

@@ -11,9 +11,9 @@ import { Modal } from "@/ui/Modal";
 import { createKey, keysQuery } from "./keys";
 
 const SCOPES: readonly { scope: Scope; meaning: string }[] = [
-  { scope: "read", meaning: "see runs, logs and settings" },
-  { scope: "write", meaning: "start and cancel runs, answer questions, make keys" },
-  { scope: "admin", meaning: "change secrets, make login links" },
+  { scope: "read", meaning: "view runs, logs and settings" },
+  { scope: "write", meaning: "start and cancel runs, answer questions, create keys" },
+  { scope: "admin", meaning: "change secrets, create login links" },
 ];
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void };
@@ -81,8 +81,7 @@ function ShownOnce({ value, close }: { value: string; close: () => void }) {
   return (
     <div className="mt-4 space-y-3">
       <p role="status">
-        This is the key. It is shown <strong className="font-semibold">only now</strong>: copy it to where it
-        is needed.
+        Copy the key now. It is shown <strong className="font-semibold">only once</strong>.
       </p>
       <code className="mono block rounded-md border border-line bg-bg p-2 break-all select-all">{value}</code>
       <div className="flex justify-end gap-2">

@@ -49,7 +49,7 @@ export function KeysPage() {
 const COLUMNS: readonly Column[] = [
   { name: "Name" },
   { name: "Key", from: "sm" },
-  { name: "May" },
+  { name: "Permissions" },
   { name: "Created", from: "md" },
   { name: "Last used", from: "md" },
   { name: "Actions", isUnnamed: true },

@@ -12,7 +12,7 @@ import { SkeletonRows } from "@/ui/Skeleton";
 import { Ago } from "@/ui/Time";
 import { toast } from "@/ui/toast";
 
-/** What finished interviews left for the next ones: “the same as last time?” */
+/** What finished interviews left as suggestions for later ones. */
 export function MemoryPage() {
   const memory = useQuery(memoryQuery);
   const forget = useForgetting();

@@ -16,7 +16,7 @@ import { Ago } from "@/ui/Time";
 import { toast } from "@/ui/toast";
 import { RegistryForm } from "./RegistryForm";
 
-/** The indexes of skills that somebody added: what each offers, how old that is, and what is wrong with it. */
+/** The skill registries with their age and problems. */
 export function RegistriesPage() {
   const registries = useQuery(registriesQuery);
   const [isAdding, setAdding] = useState(false);

@@ -10,7 +10,7 @@ import { toast } from "@/ui/toast";
 
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** Its index is fetched at once; one that cannot be read is not added, and what was typed stays. */
+/** The index is fetched when the form is submitted; if that fails, the form stays open. */
 export function RegistryForm({ close }: { close: () => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState("");

@@ -8,28 +8,28 @@ import { sandboxWords } from "@/ui/sandbox";
 
 type Report = NonNullable<SystemStatus["sandbox"]>;
 
-/** What the sandbox tried to do from inside and could not: each is a promise that was put to the test here. */
+/** The guarantees that the sandbox's self-test checks from the inside. */
 const GUARANTEES: Record<string, string> = {
   reads: "Files outside cannot be read",
   writes: "Files outside cannot be written",
-  metadata: "Modes and times of files outside stay as they are",
-  protected: "`.git` in a workspace stays as it is",
-  network: "There is no network",
+  metadata: "Modes and times of files outside cannot be changed",
+  protected: "`.git` in a workspace cannot be changed",
+  network: "The network cannot be reached",
   local_sockets: "Sockets on this machine cannot be reached",
   signals: "Other processes cannot be stopped",
   process_list: "Other processes cannot be seen",
-  environment: "The environment of others cannot be read",
-  survivors: "No process keeps running afterwards",
+  environment: "Environments of other processes cannot be read",
+  survivors: "No process survives the command",
 };
 
 const BACKENDS: Record<string, string> = {
   bubblewrap: "bubblewrap",
   landlock: "Landlock",
   seatbelt: "Seatbelt",
-  plain: "a plain process",
+  plain: "plain process",
 };
 
-/** How well commands of agents are locked in on this machine, as observed and not as promised. */
+/** How well commands are isolated on this machine, as observed by the self-test. */
 export function SandboxPanel({ report }: { report: Report | null }) {
   return (
     <Panel title="Sandbox">
@@ -52,12 +52,12 @@ function Observed({ report }: { report: Report }) {
   return (
     <>
       <Facts>
-        <Fact name="Commands are">
+        <Fact name="Isolation">
           <Badge tone={tone}>{word}</Badge> <span className="text-dim">{meaning}</span>
         </Fact>
-        <Fact name="By">{BACKENDS[report.backend] ?? report.backend}</Fact>
+        <Fact name="Backend">{BACKENDS[report.backend] ?? report.backend}</Fact>
         <Fact name="Required">
-          {report.required === "none" ? "nothing" : sandboxWords(report.required).word}
+          {report.required === "none" ? "none" : sandboxWords(report.required).word}
         </Fact>
         {report.tried.map(({ backend, why }) => (
           <Fact key={backend} name="Not used">

@@ -8,7 +8,7 @@ import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { toast } from "@/ui/toast";
 
-/** Add a secret, or give one that exists a new value. */
+/** Add a secret or replace the value of an existing one. */
 export function SecretForm({ replaces, close }: { replaces: Secret | null; close: () => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState(replaces?.name ?? "");
@@ -54,8 +54,8 @@ export function SecretForm({ replaces, close }: { replaces: Secret | null; close
               error={errorAt("name")}
             />
             <Field
-              label="For"
-              hint="Leave empty for everything, or name what may use it, such as bot:7f3a."
+              label="Scope"
+              hint="Leave empty to share it with everything, or limit it to one owner, such as bot:7f3a."
               mono
               autoComplete="off"
               spellCheck={false}

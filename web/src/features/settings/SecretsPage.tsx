@@ -16,7 +16,7 @@ import { SecretForm } from "./SecretForm";
 
 export function SecretsPage() {
   const secrets = useQuery(secretsQuery);
-  /** A secret to replace, or "new" to add one. */
+  /** The secret to replace, or "new" to add one. */
   const [editing, setEditing] = useState<Secret | "new" | null>(null);
   const [removing, setRemoving] = useState<Secret | null>(null);
   const add = (
@@ -52,7 +52,7 @@ export function SecretsPage() {
 const COLUMNS: readonly Column[] = [
   { name: "Name" },
   { name: "Value", from: "sm" },
-  { name: "For", from: "md" },
+  { name: "Scope", from: "md" },
   { name: "Changed", from: "md" },
   { name: "Actions", isUnnamed: true },
 ];
@@ -78,7 +78,7 @@ function SecretTable({ secrets, onReplace, onRemove }: TableProps) {
             ••••{secret.last_four}
           </Cell>
           <Cell from="md" className="text-dim">
-            {secret.scope || "everything"}
+            {secret.scope || "all"}
           </Cell>
           <Cell from="md" className="mono text-dim">
             {secret.updated_at ? <Ago at={secret.updated_at} /> : "from the environment"}

@@ -7,7 +7,7 @@ export const keysQuery = queryOptions<ApiKey[]>({
   queryFn: ({ signal }) => unwrap(http.GET("/api/v1/keys", { signal })),
 });
 
-/** `key` is the whole key; the server shows it this once. */
+/** `key` is the complete key; the server shows it only once. */
 export function createKey(key: { name: string; scopes: Scope[] }): Promise<{ key: string; api_key: ApiKey }> {
   return unwrap(http.POST("/api/v1/keys", { body: key }));
 }

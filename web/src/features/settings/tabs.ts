@@ -1,6 +1,6 @@
 import { Cpu, History, Info, KeyRound, Library, Lock, User } from "lucide-react";
 
-/** The pages of the settings, for the tabs and for the palette. */
+/** The settings pages, for the tabs and the palette. */
 export const TABS = [
   { to: "/settings", label: "Account", icon: User, keywords: "name sign out theme dark light" },
   {

@@ -16,7 +16,7 @@ export function Tag({ title, children }: { title: string; children: ReactNode })
   );
 }
 
-/** What kind of skill, how far it is trusted, where it comes from. */
+/** Kind, trust tier and source of a skill. */
 export function SkillTags({ skill: { kind, tier, source } }: { skill: SkillCard }) {
   const { icon: Icon, word, meaning } = KINDS[kind];
   return (
@@ -30,7 +30,6 @@ export function SkillTags({ skill: { kind, tier, source } }: { skill: SkillCard 
   );
 }
 
-/** Quiet while all is well. */
 export function StateBadge({ state }: { state: SkillCard["state"] }) {
   const { word, tone } = STATES[state];
   return <Badge tone={tone}>{word}</Badge>;
@@ -38,11 +37,11 @@ export function StateBadge({ state }: { state: SkillCard["state"] }) {
 
 type CapabilityProps = {
   asked: SkillCapability[];
-  granted: SkillCapability[] /** The rest is counted. */;
+  granted: SkillCapability[] /** How many are shown; the rest is counted. */;
   most?: number;
 };
 
-/** What a skill asks for; what it does not have yet is drawn with a broken line. */
+/** The requested capabilities; those not granted have a dashed border. */
 export function CapabilityTags({ asked, granted, most = asked.length }: CapabilityProps) {
   const rest = asked.slice(most);
   return (

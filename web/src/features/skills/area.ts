@@ -29,7 +29,7 @@ function wishes({ go }: ShellActions): AreaCommand[] {
   ];
 }
 
-/** Those that some page has loaded already: the palette itself asks the server for nothing. */
+/** Only skills that are already cached: the palette makes no requests. */
 function known({ go, queries }: ShellActions): AreaCommand[] {
   const found = queries.getQueryData(skillsQuery.queryKey) ?? [];
   return found.map(({ name, kind, categories }) => ({

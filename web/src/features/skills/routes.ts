@@ -11,7 +11,7 @@ export const skillsRoute = createRoute({
   component: lazyRouteComponent(() => import("./library/LibraryPage"), "LibraryPage"),
 });
 
-/** An address that cannot be the name of a skill. */
+/** `_new` is not a valid skill name. */
 export const newSkillRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/skills/_new",

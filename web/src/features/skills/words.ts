@@ -1,4 +1,4 @@
-/** What skills are and how they stand, in words. */
+/** Labels for skills. */
 import {
   BookOpenText,
   Braces,
@@ -26,10 +26,10 @@ import type {
 } from "@/api/types";
 import type { Tone } from "@/ui/tone";
 
-/** The way to all of them, above the pages of one. */
+/** Breadcrumbs of the pages of one skill. */
 export const CRUMBS = [{ label: "Skills", to: "/skills" }];
 
-/** The kind that a skill says it is; one that says nothing is instructions. */
+/** The declared kind; default: prompt. */
 export function kindOf(manifest: SkillDetail["manifest"]): SkillKind {
   const said = manifest?.metadata?.["forge-kind"];
   return said === "script" || said === "local" ? said : "prompt";
@@ -45,7 +45,7 @@ export const KINDS: Record<SkillKind, { word: string; meaning: string; icon: Luc
   local: { word: "program", meaning: "A program on the server's machine, in the sandbox.", icon: Terminal },
 };
 
-/** `takes` is the most that a run at this tier may have; the server holds it to that. */
+/** `takes` describes the limits of a run at this tier, which the server enforces. */
 export const TIERS: Record<SkillTier, { word: string; meaning: string; takes: string }> = {
   untrusted: {
     word: "untrusted",
@@ -64,7 +64,7 @@ export const TIERS: Record<SkillTier, { word: string; meaning: string; takes: st
   },
 };
 
-/** `16 MB of memory, 10 seconds and 20 billion instructions`: as the tiers say it. */
+/** `16 MB of memory, 10 seconds and 20 billion instructions`. */
 export function limitWords({ memory_bytes, seconds, fuel }: SkillLimits): string {
   return `${memory_bytes / 2 ** 20} MB of memory, ${seconds} seconds and ${fuel / 1e9} billion instructions`;
 }
@@ -75,7 +75,7 @@ export const STATES: Record<SkillState, { word: string; tone: Tone }> = {
   broken: { word: "broken", tone: "bad" },
 };
 
-/** In the words of the server, which says the rest about each. */
+/** Short labels; the server provides the details. */
 export const CAPABILITIES: Record<SkillCapability, { word: string; icon: LucideIcon }> = {
   read_file: { word: "read files", icon: FileText },
   write_file: { word: "write files", icon: FilePen },
@@ -98,7 +98,7 @@ export const SOURCES: Record<SkillOrigin["type"], string> = {
   registry: "registry",
 };
 
-/** Where it came from, exactly: enough to find it there. */
+/** The exact source, enough to find it again. */
 export function whereFrom(source: SkillOrigin): string {
   switch (source.type) {
     case "own":
@@ -119,5 +119,5 @@ export function whereFrom(source: SkillOrigin): string {
   }
 }
 
-/** Others can be fetched again; these are what they are. */
+/** Only these sources can be fetched again. */
 export const hasUpdates = ({ type }: SkillOrigin): boolean => type === "git" || type === "registry";

@@ -4,14 +4,14 @@ import { putWorkflow, refreshWorkflow, switchWorkflow } from "@/api/workflows";
 import { Switch } from "@/ui/Switch";
 import { toast } from "@/ui/toast";
 
-/** Whether its triggers start it. It is what was asked for at once, and falls back when the server refuses. */
+/** The switch for a workflow's triggers. Optimistic: it falls back if the server rejects the change. */
 export function Enabled({ workflow: { id, name, is_enabled } }: { workflow: WorkflowCard }) {
   const cache = useQueryClient();
   const change = useMutation({
     mutationFn: switchWorkflow,
     onSuccess: (switched, { isEnabled }) => {
       putWorkflow(cache, switched);
-      toast.ok(isEnabled ? `${name} is on.` : `${name} is off and can only be started manually.`);
+      toast.ok(isEnabled ? `Enabled ${name}.` : `Disabled ${name}. It can only be started manually.`);
     },
     onSettled: () => refreshWorkflow(cache, { workflow_id: id, name }),
   });

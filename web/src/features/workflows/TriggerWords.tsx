@@ -1,7 +1,7 @@
 import type { WorkflowTrigger } from "@/api/types";
 import { TRIGGERS } from "./words";
 
-/** What starts a workflow, in a line. One that does not work says so. */
+/** The triggers of a workflow in one line, with broken ones marked. */
 export function TriggerWords({ triggers }: { triggers: readonly WorkflowTrigger[] }) {
   const shown = triggers.filter(({ type }) => type !== "manual");
   if (shown.length === 0) return <span className="text-faint">{TRIGGERS.manual.word}</span>;
@@ -18,7 +18,7 @@ export function TriggerWords({ triggers }: { triggers: readonly WorkflowTrigger[
             <Icon size={12} aria-hidden className={error ? "shrink-0 text-bad" : "shrink-0 text-faint"} />
             <span className="sr-only">{word}: </span>
             <span className="min-w-0 truncate">{title}</span>
-            {error && <span className="shrink-0 text-xs text-bad">does not work</span>}
+            {error && <span className="shrink-0 text-xs text-bad">broken</span>}
           </li>
         );
       })}

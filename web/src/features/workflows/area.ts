@@ -27,7 +27,7 @@ function create({ go }: ShellActions): AreaCommand {
   };
 }
 
-/** Those that some page has loaded already: the palette itself asks the server for nothing. */
+/** Only workflows that are already cached: the palette makes no requests. */
 function known({ go, queries }: ShellActions): AreaCommand[] {
   const found = queries.getQueryData(workflowsQuery.queryKey) ?? [];
   return found.map((workflow) => ({

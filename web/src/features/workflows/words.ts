@@ -1,4 +1,4 @@
-/** What starts workflows and how their steps stand, in words. */
+/** Labels for triggers and step statuses. */
 import {
   CalendarClock,
   Files,
@@ -11,11 +11,11 @@ import {
 } from "lucide-react";
 import type { WorkflowCard, WorkflowStepStatus, WorkflowTriggerType } from "@/api/types";
 
-/** The way to all of them, above the pages of one. */
+/** Breadcrumbs of the pages of one workflow. */
 export const CRUMBS = [{ label: "Workflows", to: "/workflows" }];
 
 export const TRIGGERS: Record<WorkflowTriggerType, { word: string; icon: LucideIcon }> = {
-  manual: { word: "by hand", icon: Hand },
+  manual: { word: "manual", icon: Hand },
   cron: { word: "schedule", icon: CalendarClock },
   webhook: { word: "webhook", icon: Webhook },
   event: { word: "event", icon: Radio },
@@ -27,7 +27,7 @@ export const TRIGGERS: Record<WorkflowTriggerType, { word: string; icon: LucideI
 export const STEP_WORD: Record<WorkflowStepStatus, string> = {
   running: "running",
   waiting: "waiting",
-  retrying: "trying again",
+  retrying: "retrying",
   completed: "completed",
   failed: "failed",
   skipped: "skipped",
@@ -37,14 +37,14 @@ export const STEP_WORD: Record<WorkflowStepStatus, string> = {
 const SETTLED: readonly WorkflowStepStatus[] = ["completed", "failed", "skipped", "cancelled"];
 export const isSettled = (status: WorkflowStepStatus): boolean => SETTLED.includes(status);
 
-/** Names that are addresses of other pages. */
+/** Names that would conflict with other routes. */
 const TAKEN = ["new", "runs"];
 
-/** How an address calls a workflow: by its name, if that leads to it. */
+/** How URLs refer to a workflow: by its name unless that is reserved. */
 export const refOf = ({ id, name }: Pick<WorkflowCard, "id" | "name">): string =>
   TAKEN.includes(name) ? id : name;
 
-/** The earliest time at which something starts it by itself; null when nothing will. */
+/** The next scheduled start; null if there is none. */
 export function nextOf({
   is_enabled,
   triggers,

@@ -15,7 +15,7 @@ const STEP_PX = 14;
 
 type Shared = { workspaceId: string; file: string | undefined };
 
-/** What is in the workspace. A directory is read when it is opened. */
+/** The files of a workspace. Directories are loaded when opened. */
 export function FileTree({ workspaceId, file }: Shared) {
   return (
     <div className="min-h-0 flex-1 overflow-auto py-1">
@@ -66,7 +66,7 @@ function Directory({ path, depth, ...shared }: Shared & { path: string; depth: n
   );
 }
 
-/** Directories first, as everywhere. */
+/** Directories first. */
 const sorted = (entries: readonly FileEntry[]): FileEntry[] =>
   entries.toSorted(
     (a, b) => Number(b.kind === "dir") - Number(a.kind === "dir") || a.name.localeCompare(b.name),

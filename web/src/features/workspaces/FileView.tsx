@@ -11,7 +11,7 @@ import { SkeletonRows } from "@/ui/Skeleton";
 
 type Props = { workspaceId: string; path: string; line: number | undefined };
 
-/** A file as it is: monospace, with line numbers, as much of it as the server gives. */
+/** A text file with line numbers, possibly truncated by the server. */
 export function FileView({ workspaceId, path, line }: Props) {
   const file = useQuery(fileQuery(workspaceId, path));
   return (
@@ -47,7 +47,7 @@ function Content({ file, line }: { file: FileText; line: number | undefined }) {
 
 const ROW_PX = 20;
 
-/** Only the visible lines are in the page. Long ones are wrapped, so nothing hides at the right. */
+/** The lines, virtualized and wrapped. */
 function Lines({ text, path, marked }: { text: string; path: string; marked: number | undefined }) {
   const box = useRef<HTMLDivElement>(null);
   const lines = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);

@@ -22,7 +22,7 @@ export function RemoveWorkspace({ workspace }: { workspace: Workspace }) {
     onError: () => setAsking(false),
   });
   const fate = workspace.is_adopted
-    ? "The directory existed before and is kept. Forge only forgets it and its history."
+    ? "The directory existed before and is kept. Only the workspace and its history are removed."
     : "The directory and everything in it will be deleted. This cannot be undone.";
   return (
     <>

@@ -6,7 +6,7 @@ import { Select } from "@/ui/Select";
 
 const ROLES: readonly AgentRole[] = ["builder", "planner", "auditor", "recovery", "utility"];
 
-/** The role says whose model works, and nothing else: every agent has the same tools. */
+/** The role only selects the model; all agents have the same tools. */
 export function RoleField({ role, onRole }: { role: AgentRole; onRole: (role: AgentRole) => void }) {
   const choices = useQuery(modelsQuery).data?.roles;
   const chosen = choices?.find((choice) => choice.role === role);

@@ -6,7 +6,7 @@ import { count } from "@/ui/count";
 import { ErrorState } from "@/ui/ErrorState";
 import { SkeletonRows } from "@/ui/Skeleton";
 
-/** Lines that match, under the files they are in. */
+/** Matching lines by file. */
 export function SearchResults({ workspaceId, q }: { workspaceId: string; q: string }) {
   const found = useQuery(searchQuery(workspaceId, q));
   return (

@@ -15,7 +15,7 @@ import { RoleField } from "./RoleField";
 
 const TURNS = { usual: 100, most: 1000 };
 
-/** Give an agent a task here, and go to where it can be watched. */
+/** Start an agent and open its run. */
 export function StartAgent({ workspace, close }: { workspace: Workspace; close: () => void }) {
   return (
     <Modal

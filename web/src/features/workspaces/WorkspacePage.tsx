@@ -19,7 +19,7 @@ import { StartAgent } from "./StartAgent";
 
 const route = getRouteApi("/shell/workspaces/$workspaceId");
 
-/** One workspace: its files, what is in them, and the way to let an agent at them. */
+/** A workspace: its files, a search and a button to start an agent. */
 export function WorkspacePage() {
   const { workspaceId } = route.useParams();
   const { file, line, q } = route.useSearch();
@@ -84,7 +84,7 @@ function SearchBox({ workspaceId, q }: { workspaceId: string; q: string }) {
   const queries = useQueryClient();
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(q);
-  // The address leads, except while somebody types.
+  // The field follows the URL except while it is focused.
   useEffect(() => {
     if (document.activeElement !== input.current) setTyped(q);
   }, [q]);

@@ -17,7 +17,7 @@ import { CreateWorkspace } from "./CreateWorkspace";
 
 const route = getRouteApi("/shell/workspaces");
 
-/** The directories agents may work in. */
+/** All workspaces. */
 export function WorkspacesPage() {
   const workspaces = useQuery(workspacesQuery);
   const navigate = useNavigate();

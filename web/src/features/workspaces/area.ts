@@ -20,7 +20,7 @@ function create({ go }: ShellActions): AreaCommand {
   };
 }
 
-/** Those that some page has loaded already: the palette itself asks the server for nothing. */
+/** Only workspaces that are already cached: the palette makes no requests. */
 function known({ go, queries }: ShellActions): AreaCommand[] {
   const found = queries.getQueryData(workspacesQuery.queryKey) ?? [];
   return found.map(({ id, name, path }) => ({

@@ -1,10 +1,10 @@
 import { textOf } from "@/ui/address";
 
-/** What the address says: which file, which line, what to look for; or that a workspace is to be made. */
+/** The search params of the workspace pages. */
 export type Place = { file?: string | undefined; line?: number | undefined; q?: string | undefined };
 export type Wish = { new?: true | undefined };
 
-/** Whatever else is there is dropped, not an error: addresses are typed by hand. */
+/** Invalid params are ignored, since addresses can be typed by hand. */
 export function readPlace({ file, line, q }: Record<string, unknown>): Place {
   const number = Number(line);
   return {
@@ -18,7 +18,7 @@ export const readWish = ({ new: wish }: Record<string, unknown>): Wish => ({
   new: wish === true ? true : undefined,
 });
 
-/** The directories above a path, outermost first: `a/b/c.py` has `a` and `a/b`. */
+/** The parent directories of a path, outermost first: `a` and `a/b` for `a/b/c.py`. */
 export function parentsOf(path: string): string[] {
   const names = path.split("/").slice(0, -1);
   return names.map((_, index) => names.slice(0, index + 1).join("/"));

@@ -3,7 +3,7 @@ import { Dot } from "../Badge";
 import { RUN_TONE, RUN_WORD } from "../run/RunStatus";
 import { INK, type Tone } from "../tone";
 
-/** What could not be examined is as bad as what failed. */
+/** What could not be checked is as bad as a failure. */
 export const VERDICT_TONE: Record<Verdict, Tone> = {
   PASS: "ok",
   WARN: "wait",
@@ -19,11 +19,11 @@ export const SEVERITY_TONE: Record<Severity, Tone> = {
   note: "idle",
 };
 
-/** An audit without a verdict. "failed" is kept for what was audited: this one could not be made. */
+/** The status of an audit without a verdict. "failed" is reserved for the audited project. */
 export const stateWord = (status: RunStatus): string =>
   status === "failed" || status === "completed" ? "no verdict" : RUN_WORD[status];
 
-/** How an audit stands, where that is what the page is about. */
+/** The verdict or status as a heading. */
 export function LargeVerdict({ verdict, status }: { verdict: Verdict | null; status: RunStatus }) {
   const tone = verdict ? VERDICT_TONE[verdict] : RUN_TONE[status];
   return (
@@ -33,12 +33,12 @@ export function LargeVerdict({ verdict, status }: { verdict: Verdict | null; sta
   );
 }
 
-/** The same without the frame, for rows. What went well stays quiet: only its dot is coloured. */
+/** The verdict in a list. A pass stays quiet: only its dot is colored. */
 export function VerdictWord({ verdict }: { verdict: Verdict }) {
   return <ToneWord tone={VERDICT_TONE[verdict]} word={verdict} isQuiet={verdict === "PASS"} />;
 }
 
-/** The same for an audit that has none. */
+/** The status in a list, for audits without a verdict. */
 export function StateWord({ status }: { status: RunStatus }) {
   return <ToneWord tone={RUN_TONE[status]} word={stateWord(status)} />;
 }

@@ -2,7 +2,7 @@ const CODE = /(`[^`\n]+`)/;
 const COMMAND =
   /\bforge audit\b(?: (?:init|baseline|evidence|verify|authorize|trust)\b)?(?: (?:--[a-z-]+|[0-9a-f]{7,64}\b|"[^"\n]*"|[A-Z]+\d+(?:,[A-Z]+\d+)*\b|HEAD\b))*/g;
 
-/** Commands in a sentence as `code`, also where nobody marked them. */
+/** Mark `forge audit` commands in a sentence as code. */
 export function withCommands(text: string): string {
   return text
     .split(CODE)

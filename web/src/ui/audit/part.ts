@@ -2,7 +2,7 @@ import type { AuditSummary } from "@/api/types";
 
 const MAX_NAMED = 4;
 
-/** "A9 only": a verdict about a part must never be taken for one about the whole. null when it is about the whole. */
+/** "A9 only": a partial verdict must not be mistaken for a complete one. null for a complete audit. */
 export function partOf({ only = [], file }: Partial<Pick<AuditSummary, "only" | "file">>): string | null {
   const checks = only.length > MAX_NAMED ? `${only.length} checks` : only.join(" ");
   const parts = [checks, file].filter(Boolean);

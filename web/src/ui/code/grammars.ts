@@ -1,4 +1,4 @@
-/** Grammars are large, so each is loaded when the first block in its language is shown. */
+/** Grammars are large, so each is loaded when it is first needed. */
 import type { LanguageRegistration } from "@shikijs/primitive";
 import type { Language } from "./languages";
 

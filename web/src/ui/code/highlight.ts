@@ -1,4 +1,4 @@
-/** Code with its colours. Loaded when there is a block to colour, and each grammar when it is needed. */
+/** Syntax highlighting. Loaded with the first code block, grammars on demand. */
 import { createJavaScriptRegexEngine } from "@shikijs/engine-javascript";
 import { codeToTokensBase, createShikiPrimitive } from "@shikijs/primitive";
 import { GRAMMARS } from "./grammars";

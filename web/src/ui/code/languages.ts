@@ -1,4 +1,4 @@
-/** The languages that get colours, by all the names people give them. */
+/** The highlighted languages and their aliases. */
 const NAMES = {
   c: ["c", "h", "cpp", "c++", "cc", "hpp", "cxx"],
   csharp: ["csharp", "c#", "cs"],
@@ -19,7 +19,7 @@ const NAMES = {
   sql: ["sql", "postgres", "postgresql", "sqlite", "mysql"],
   swift: ["swift"],
   toml: ["toml"],
-  // One grammar for all of its kin: it reads plain JavaScript as well.
+  // One grammar for all variants; it parses plain JavaScript too.
   tsx: ["tsx", "ts", "typescript", "js", "javascript", "jsx", "mjs", "cjs", "node"],
   xml: ["xml", "svg", "xhtml"],
   yaml: ["yaml", "yml"],

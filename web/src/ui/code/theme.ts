@@ -1,4 +1,4 @@
-/** Which part of code has which of our colours; what they are in light and dark is in `code.css`. */
+/** Maps syntax scopes to our color variables, which are defined in `code.css`. */
 const colour = (name: string, scope: string[]) => ({
   scope,
   settings: { foreground: `var(--code-${name})` },

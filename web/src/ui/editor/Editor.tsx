@@ -23,7 +23,7 @@ export type EditorProps = {
   language: EditorLanguage;
   marks?: readonly Mistake[];
   isReadOnly?: boolean;
-  /** Where to begin. */
+  /** The initial line. */
   startLine?: number | undefined;
   onChange?: (text: string) => void;
   ref?: Ref<EditorHandle>;
@@ -31,7 +31,7 @@ export type EditorProps = {
 
 const NO_MARKS: readonly Mistake[] = [];
 
-/** A text to write in, with line numbers, colours and marks. What is typed comes back character for character. */
+/** A code editor with line numbers, highlighting and diagnostics. Line endings are preserved. */
 export function Editor({
   label,
   text,
@@ -64,7 +64,7 @@ export function Editor({
     };
   }, [extensions]);
 
-  // Marks move along with what is typed. They are set anew when there are others, or a text from outside.
+  // Diagnostics move with the text; they are reset if they change or the text is replaced.
   const latestMarks = useRef(marks);
   useEffect(() => {
     const shown = view.current;
@@ -96,7 +96,7 @@ function begin(text: string, extensions: Extension): EditorState {
   });
 }
 
-/** The page may have something of its own on Ctrl-Enter. */
+/** Ctrl+Enter is left to the page. */
 const KEYS = defaultKeymap.filter(({ key }) => key !== "Mod-Enter");
 
 function looks(label: string, language: EditorLanguage, isReadOnly: boolean): Extension[] {

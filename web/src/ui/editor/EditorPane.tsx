@@ -5,10 +5,10 @@ import type { EditorProps } from "./Editor";
 
 const Editor = lazy(() => import("./Editor").then(({ Editor }) => ({ default: Editor })));
 
-/** As much as the page has; below each other on a phone, most of the screen. */
+/** Fills the page; most of the screen on phones. */
 const FILLING = "min-h-[320px] flex-1 max-lg:h-[60dvh] max-lg:flex-none";
 
-/** The editor in its frame. It is loaded once somebody needs it. */
+/** The editor in a frame, loaded on demand. */
 export function EditorPane({ size = FILLING, ...editor }: EditorProps & { size?: string }) {
   return (
     <div

@@ -6,11 +6,11 @@ import type { Mistake } from "./mistake";
 type Props<One extends Mistake> = {
   problems: readonly One[];
   goTo: (problem: One) => void;
-  /** Where it is, in a word: its line, unless something else says it better. */
+  /** The location of a problem; default: its line. */
   placeOf?: (problem: One) => string;
 };
 
-/** What is wrong with the text. Each one leads to its line. */
+/** The problems of a text. Each links to its line. */
 export function Problems<One extends Mistake>(props: Props<One>) {
   return (
     <>
@@ -24,7 +24,7 @@ export function Problems<One extends Mistake>(props: Props<One>) {
   );
 }
 
-/** For whoever hears the page: how many there are now. */
+/** The number of problems, for screen readers. */
 export function ProblemCount({ problems }: { problems: readonly Mistake[] }) {
   return (
     <p role="status" className="sr-only">
@@ -33,11 +33,11 @@ export function ProblemCount({ problems }: { problems: readonly Mistake[] }) {
   );
 }
 
-/** `2 mistakes, 1 warning`; nothing when nothing is wrong. */
+/** `2 errors, 1 warning`; empty if there are none. */
 export function countOf(problems: readonly Mistake[]): string {
   const warnings = problems.filter(({ is_warning }) => is_warning).length;
   const mistakes = problems.length - warnings;
-  return [mistakes > 0 && count(mistakes, "mistake"), warnings > 0 && count(warnings, "warning")]
+  return [mistakes > 0 && count(mistakes, "error"), warnings > 0 && count(warnings, "warning")]
     .filter(Boolean)
     .join(", ");
 }
@@ -68,7 +68,7 @@ function Words({ problem: { message, hint, is_warning: isWarning } }: { problem:
   return (
     <span className="min-w-0 break-words">
       <span className={isWarning ? "text-wait" : "text-bad"}>
-        <span className="sr-only">{isWarning ? "Warning: " : "Mistake: "}</span>
+        <span className="sr-only">{isWarning ? "Warning: " : "Error: "}</span>
         <InlineText text={message} />
       </span>{" "}
       {hint && (

@@ -1,4 +1,4 @@
-/** How a file is written, for the colours: Markdown below YAML front matter, TOML, or a program. */
+/** The languages of the editor and their highlighting. */
 import { yamlFrontmatter } from "@codemirror/lang-yaml";
 import { defineLanguageFacet, HighlightStyle, Language, StreamLanguage } from "@codemirror/language";
 import { javascript, json } from "@codemirror/legacy-modes/mode/javascript";
@@ -39,7 +39,7 @@ export const LANGUAGES: Record<EditorLanguage, Extension> = {
   text: [],
 };
 
-/** What one step in is worth; a text that is nobody's program has two blanks as well. */
+/** The indentation of a language: four spaces for Python, otherwise two. */
 export const indentOf = (language: EditorLanguage): string => (language === "python" ? "    " : "  ");
 
 export const COLOURS = HighlightStyle.define([

@@ -1,4 +1,4 @@
-/** One thing that is wrong with a text, and where. */
+/** A problem in a text and its position. */
 export type Mistake = {
   line?: number | null;
   column?: number | null;

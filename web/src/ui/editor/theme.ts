@@ -1,9 +1,9 @@
-/** The editor in our own colours; light and dark come from the tokens. */
+/** The editor's theme; light and dark come from the design tokens. */
 import { EditorView } from "@codemirror/view";
 
 export const THEME = EditorView.theme({
   "&": { height: "100%", backgroundColor: "var(--bg)", color: "var(--ink)", fontSize: "12.5px" },
-  "&.cm-focused": { outline: "none" }, // The frame around it shows the focus.
+  "&.cm-focused": { outline: "none" }, // The frame shows the focus.
   ".cm-scroller": {
     fontFamily: "var(--font-mono)",
     fontVariantLigatures: "none",

@@ -5,7 +5,7 @@ import type { Node } from "./parse";
 
 type Props = { nodes: readonly Node[]; isGrowing?: boolean };
 
-/** Every kind of thing a text can have, drawn. There is no way from here to raw HTML. */
+/** Renders Markdown nodes. Raw HTML is never rendered. */
 export function Nodes({ nodes, isGrowing = false }: Props): ReactNode {
   return nodes.map((node, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never move
@@ -101,7 +101,7 @@ function Item({ isDone, children }: { isDone: boolean | null; children: ReactNod
   );
 }
 
-/** A table is as wide as it needs to be, and scrolls in its own box. */
+/** A table in its own scrolling box. */
 function Table({ children }: { children: ReactNode }) {
   return (
     <section aria-label="Table" tabIndex={0} className="overflow-x-auto rounded-md border border-line">

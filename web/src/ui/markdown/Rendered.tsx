@@ -3,7 +3,7 @@ import { toChunks } from "./chunks";
 import { Nodes } from "./Nodes";
 import { parse } from "./parse";
 
-/** A text as Markdown. While it grows, only its last piece is parsed and drawn again. */
+/** A Markdown text. While it grows, only its last chunk is parsed again. */
 export function Rendered({ text, isGrowing }: { text: string; isGrowing: boolean }) {
   const shown = useDeferredValue(text);
   const { chunks, definitions } = useMemo(() => toChunks(shown), [shown]);

@@ -1,10 +1,10 @@
 /**
- * A text cut where one block ends for sure and another begins. What comes later can only change the last chunk, so
- * while an answer is written everything before it is parsed and drawn once.
+ * Splits a text between top-level blocks. Later text can only change the last chunk, so that everything before it is
+ * parsed and rendered once.
  */
 export type Chunks = {
   chunks: readonly string[];
-  /** Where `[links][like this]` lead: every chunk may need them. */
+  /** Link definitions, which every chunk may need. */
   definitions: string;
 };
 
@@ -33,7 +33,7 @@ export function toChunks(text: string): Chunks {
   return { chunks, definitions: definitions.join("\n") };
 }
 
-/** The fence that is open behind a line; null for none. */
+/** The open fence after a line; null if there is none. */
 function fenceAfter(open: string | null, line: string): string | null {
   if (open === null) return FENCE.exec(line)?.[1] ?? null;
   const trimmed = line.trim();
@@ -41,7 +41,7 @@ function fenceAfter(open: string | null, line: string): string | null {
   return isClosing ? null : open;
 }
 
-/** Behind an empty line a list may go on: with its next item, or with more of the one before. */
+/** A list may continue after an empty line. */
 function continues(chunk: readonly string[], line: string): boolean {
   return /^\s/.test(line) || (ITEM.test(chunk[0] ?? "") && ITEM.test(line));
 }

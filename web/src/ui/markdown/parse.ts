@@ -1,6 +1,6 @@
 /**
- * Markdown as a tree of things this app can draw, and of nothing else: HTML in it is text, an image is a link to it,
- * and a link leads to the web or to a mailbox or it is no link.
+ * Markdown as a tree of nodes that this app can render. HTML becomes text, images become links, and only web and mail
+ * links are kept.
  */
 import MarkdownIt, { type Token } from "markdown-it";
 
@@ -38,14 +38,14 @@ parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 
 export function parse(text: string, definitions = ""): Node[] {
   const tokens = parser.parse(definitions ? `${text}\n\n${definitions}` : text, {});
-  // The parser drops what is nested deeper: nobody's words get lost.
+  // The parser drops deeper nesting: show the source instead of losing text.
   if (tokens.some(({ level }) => level >= DEEPEST - 1)) {
     return [{ kind: "paragraph", children: [{ kind: "text", text }] }];
   }
   return treeOf(tokens, text.split("\n"));
 }
 
-/** Tokens come flat, opening and closing: a stack makes a tree of them, however deep it is. */
+/** Build a tree from the flat list of opening and closing tokens. */
 function treeOf(tokens: readonly Token[], lines: readonly string[]): Node[] {
   const root: Parent = { kind: "group", children: [] };
   const open: Parent[] = [root];
@@ -135,7 +135,7 @@ function alignOf(token: Token): Align | null {
 
 const TASK = /^\[([ xX])\] /;
 
-/** `- [x] done`: the mark is taken off the text, and is the item's. */
+/** `- [x] done`: move the mark from the text to the item. */
 function withTasks(node: Node): Node {
   if (!("children" in node)) return node;
   const children = node.children.map(withTasks);

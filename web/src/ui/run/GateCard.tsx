@@ -13,14 +13,14 @@ import { useFocusBack } from "../useFocusBack";
 type Props = {
   gate: Gate;
   isBusy: boolean;
-  /** `A` takes its first positive answer. */
+  /** `A` chooses the first positive answer. */
   hasKey: boolean;
   onAnswer: (option: string, comment: string) => void;
 };
 
 const LOOK = { positive: "primary", neutral: "plain", negative: "danger" } as const;
 
-/** A question that a run asks a person: everything needed to decide, and the answers to choose from. */
+/** A question of a run: everything needed to decide, and the answers. */
 export function GateCard({ gate, isBusy, hasKey, onAnswer }: Props) {
   const [comment, setComment] = useState("");
   const [isCommenting, setCommenting] = useState(false);

@@ -6,11 +6,11 @@ import { GateCard } from "./GateCard";
 type Answer = { gate: Gate; option: string; comment: string };
 type Props = { gates: readonly Gate[]; answer: (answer: Answer) => Promise<unknown> };
 
-/** The questions a run waits on. The answer itself arrives as an event, so nothing is changed here. */
+/** The open questions of a run. Answers arrive as events, so the state is not changed here. */
 export function OpenGates({ gates, answer }: Props) {
   const send = useMutation({
     mutationFn: answer,
-    onSuccess: () => toast.ok("Answered."),
+    onSuccess: () => toast.ok("Answer sent."),
   });
   const open = gates.filter((gate) => gate.status === "open");
   if (open.length === 0) return null;
@@ -21,7 +21,7 @@ export function OpenGates({ gates, answer }: Props) {
           key={gate.id}
           gate={gate}
           isBusy={send.isPending}
-          // Of several one may have opened just now: no key answers what nobody has read.
+          // With several questions there is no shortcut, because a new one may just have opened.
           hasKey={open.length === 1}
           onAnswer={(option, comment) => send.mutate({ gate, option, comment })}
         />

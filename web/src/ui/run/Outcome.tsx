@@ -5,7 +5,7 @@ import { KeyValues } from "../KeyValues";
 import { Panel } from "../Panel";
 import { toProblem } from "../problem";
 
-/** Why a run failed: message, hint, and everything to pass on. */
+/** Why a run failed: message, hint and details to copy. */
 export function Failure({ error, title = "Failed" }: { error: Problem; title?: string }) {
   return (
     <Panel
@@ -29,7 +29,7 @@ export function Failure({ error, title = "Failed" }: { error: Problem; title?: s
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What a run gave back. */
+/** The output of a run. */
 export function Output({ output }: { output: unknown }) {
   const json = JSON.stringify(output, null, 2);
   return (

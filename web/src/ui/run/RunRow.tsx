@@ -6,7 +6,7 @@ import { Ago } from "../Time";
 import { RunState } from "./RunStatus";
 import { RunTime } from "./RunTime";
 
-/** A run as one line (two or three on a phone). The line is a link; `data-row` lets J and K walk through it. */
+/** A run as one line (two or three on a phone). `data-row` lets J and K move through the list. */
 export function RunRow({ run }: { run: Run }) {
   return (
     <li className="@container">
@@ -41,7 +41,7 @@ export function RunRow({ run }: { run: Run }) {
   );
 }
 
-/** What it is doing, or why it failed. */
+/** The progress, or the error. */
 function Note({ run: { status, progress, error } }: { run: Run }) {
   if (status === "failed" && error)
     return <span className="truncate text-dim @max-lg:basis-full @max-lg:text-xs">{error.message}</span>;

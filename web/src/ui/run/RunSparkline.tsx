@@ -6,7 +6,7 @@ import { RUN_TONE, RUN_WORD } from "./RunStatus";
 const MAX_RUNS = 24;
 const LOWEST_PERCENT = 12;
 
-/** The last runs at a glance, oldest first: the height is how long one took, the colour how it ended. */
+/** The last runs, oldest first: height shows the duration, color the result. */
 export function RunSparkline({ runs }: { runs: readonly Run[] }) {
   const shown = runs.slice(0, MAX_RUNS).reverse();
   const longest = Math.max(1, ...shown.map(durationOf));

@@ -11,7 +11,7 @@ export const RUN_TONE: Record<Status, Tone> = {
   cancelled: "idle",
 };
 
-/** The words people see. */
+/** Labels shown to the user. */
 export const RUN_WORD: Record<Status, string> = {
   pending: "queued",
   running: "running",
@@ -25,7 +25,7 @@ export function RunBadge({ status }: { status: Status }) {
   return <Badge tone={RUN_TONE[status]}>{RUN_WORD[status]}</Badge>;
 }
 
-/** The same without the frame, for rows. What went well stays quiet: only its dot is coloured. */
+/** The status in a list. A success stays quiet: only its dot is colored. */
 export function RunState({ status }: { status: Status }) {
   const ink = status === "completed" ? INK.idle : INK[RUN_TONE[status]];
   return (

@@ -4,7 +4,7 @@ import { formatDuration } from "../time";
 
 type Span = Pick<Run, "created_at" | "started_at" | "finished_at">;
 
-/** How long a run took, or has been going. One that never started has no time. */
+/** The duration of a run so far; a dash if it never started. */
 export function RunTime({ run }: { run: Span }) {
   const { started_at: startedAt, finished_at: finishedAt } = run;
   if (finishedAt) return formatDuration(Date.parse(finishedAt) - Date.parse(startedAt ?? run.created_at));

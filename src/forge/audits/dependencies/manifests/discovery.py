@@ -84,13 +84,13 @@ MAX_INCLUDES = 200
 
 def format_of(path: str) -> Format | None:
     folder, _, name = path.rpartition("/")
-    if (known := _NAMES.get(name)) is not None:
-        return known
+    if (cached := _NAMES.get(name)) is not None:
+        return cached
     if not name.endswith((".txt", ".in")) or _CONSTRAINTS.search(name):
         return None
     stem = name.rpartition(".")[0]
-    is_one = _REQUIREMENTS.search(stem) or _above_requirements(folder) is not None
-    return Format.REQUIREMENTS if is_one else None
+    is_requirements = _REQUIREMENTS.search(stem) or _above_requirements(folder) is not None
+    return Format.REQUIREMENTS if is_requirements else None
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class ManifestAnalyzer:
 
     @property
     def key(self) -> str:
-        return f"manifest-{self.format}:2:{version()}"
+        return f"manifest-{self.format}:3:{version()}"
 
     @property
     def result(self) -> type[Manifest]:
@@ -140,11 +140,11 @@ class View:
     """Nearest first."""
     declared: Mapping[str, tuple[Declared, Source]]
     """By name; of several declarations, the one with the widest group."""
-    beside: tuple[Source, ...] = ()
+    settings_sources: tuple[Source, ...] = ()
     """Applicable manifests without dependencies; their other settings still apply."""
 
     @cached_property
-    def squeezed(self) -> Mapping[str, str]:
+    def compact_names(self) -> Mapping[str, str]:
         """Names by name without separators, such as `googlecloudstorage`."""
         return {name.replace("-", ""): name for name in self.declared}
 
@@ -180,21 +180,22 @@ class Manifests:
 
     def view(self, folder: str, *, python: bool) -> View:
         key = (folder, python)
-        known = self._views.get(key)
-        if known is None:
-            known = self._views[key] = self._make(folder, python=python)
-        return known
+        cached = self._views.get(key)
+        if cached is None:
+            cached = self._views[key] = self._build_view(folder, python=python)
+        return cached
 
-    def _make(self, folder: str, *, python: bool) -> View:
+    def _build_view(self, folder: str, *, python: bool) -> View:
         """Build the view of a folder. Without an applicable manifest, all shared ones apply."""
-        every = self._by_language[python]
-        if folder and all(source.scope != folder for source in every):
+        sources = self._by_language[python]
+        if folder and all(source.scope != folder for source in sources):
             return self.view(folder.rpartition("/")[0], python=python)
-        seen = [s for s in every if not s.scope or s.scope == folder or folder.startswith(f"{s.scope}/")]
-        beside = tuple(s for s in seen if not s.manifest.is_declaring)
-        declaring = [s for s in seen if s.manifest.is_declaring]
+        visited = [s for s in sources if not s.scope or s.scope == folder or folder.startswith(f"{s.scope}/")]
+        settings_sources = tuple(s for s in visited if not s.manifest.is_declaring)
+        declaring = [s for s in visited if s.manifest.is_declaring]
         return view_of(
-            declaring or [s for s in every if s.manifest.is_declaring and s.is_shared], beside=beside
+            declaring or [s for s in sources if s.manifest.is_declaring and s.is_shared],
+            settings_sources=settings_sources,
         )
 
 
@@ -206,14 +207,14 @@ def _find(snapshot: Snapshot) -> Iterator[tuple[str, Format]]:
             yield path, found
 
 
-def view_of(sources: Sequence[Source], *, beside: tuple[Source, ...] = ()) -> View:
+def view_of(sources: Sequence[Source], *, settings_sources: tuple[Source, ...] = ()) -> View:
     declared: dict[str, tuple[Declared, Source]] = {}
     for source in sources:
         for one in source.manifest.declared:
-            known = declared.get(one.name)
-            if known is None or _RANK[one.group] < _RANK[known[0].group]:
+            cached = declared.get(one.name)
+            if cached is None or _RANK[one.group] < _RANK[cached[0].group]:
                 declared[one.name] = (one, source)
-    return View(tuple(sources), declared, beside)
+    return View(tuple(sources), declared, settings_sources)
 
 
 def _is_installed(path: str) -> bool:
@@ -223,8 +224,8 @@ def _is_installed(path: str) -> bool:
 def _scope(path: str) -> str:
     """Return the folder a manifest applies to: the parent of a `requirements` folder, else its own."""
     folder = path.rpartition("/")[0]
-    above = _above_requirements(folder) if format_of(path) is Format.REQUIREMENTS else None
-    return folder if above is None else above
+    parent = _above_requirements(folder) if format_of(path) is Format.REQUIREMENTS else None
+    return folder if parent is None else parent
 
 
 def _above_requirements(folder: str) -> str | None:
@@ -236,10 +237,12 @@ def _above_requirements(folder: str) -> str | None:
 
 def _read(snapshot: Snapshot, formats: Mapping[str, Format]) -> dict[str, Manifest]:
     manifests: dict[str, Manifest] = {}
-    for each in Format:
-        entries: list[Entry] = [snapshot.tree.entries[path] for path, f in formats.items() if f is each]
+    for manifest_format in Format:
+        entries: list[Entry] = [
+            snapshot.tree.entries[path] for path, f in formats.items() if f is manifest_format
+        ]
         if entries:
-            manifests.update(snapshot.analyse(ManifestAnalyzer(each), entries))
+            manifests.update(snapshot.analyse(ManifestAnalyzer(manifest_format), entries))
             manifests.update({e.path: broken("it is too large") for e in entries if e.size > MAX_BYTES})
     return manifests
 
@@ -247,16 +250,16 @@ def _read(snapshot: Snapshot, formats: Mapping[str, Format]) -> dict[str, Manife
 def _include(snapshot: Snapshot, formats: dict[str, Format], manifests: dict[str, Manifest]) -> None:
     """Read included files that were not found by name, inside the project. Cycles end, as known files are skipped."""
     for _ in range(MAX_INCLUDES):
-        wanted = {
+        included = {
             target: Format.REQUIREMENTS
             for path in manifests
             for _, target in _targets(path, manifests[path])
             if target not in formats and _is_file(snapshot, target)
         }
-        if not wanted:
+        if not included:
             return
-        formats.update(wanted)
-        manifests.update(_read(snapshot, wanted))
+        formats.update(included)
+        manifests.update(_read(snapshot, included))
 
 
 def _is_file(snapshot: Snapshot, path: str) -> bool:
@@ -278,29 +281,29 @@ def _included_groups(formats: Mapping[str, Format], manifests: Mapping[str, Mani
     for path, manifest in manifests.items():
         for include, target in _targets(path, manifest):
             included.setdefault(path, []).append((target, include.group))
-    waiting = [path for path in included if groups.get(path) is not Group.DEV]
-    seen: set[str] = set()
-    while waiting:
-        path = waiting.pop()
-        for target, given in included.get(path, ()):
-            group = given or groups.get(path, Group.RUNTIME)
-            if target in groups and (_RANK[group] < _RANK[groups[target]] or target not in seen):
+    queue = [path for path in included if groups.get(path) is not Group.DEV]
+    visited: set[str] = set()
+    while queue:
+        path = queue.pop()
+        for target, include_group in included.get(path, ()):
+            group = include_group or groups.get(path, Group.RUNTIME)
+            if target in groups and (_RANK[group] < _RANK[groups[target]] or target not in visited):
                 groups[target] = group
-                seen.add(target)
-                waiting.append(target)
+                visited.add(target)
+                queue.append(target)
     return groups
 
 
 def _included_scopes(formats: Mapping[str, Format], manifests: Mapping[str, Manifest]) -> dict[str, str]:
     """Return scopes; an included file applies wherever the including file does."""
     scopes = {path: _scope(path) for path in formats}
-    waiting = [path for path, manifest in manifests.items() if manifest.includes]
-    while waiting:
-        path = waiting.pop()
+    queue = [path for path, manifest in manifests.items() if manifest.includes]
+    while queue:
+        path = queue.pop()
         for _, target in _targets(path, manifests[path]):
             if target in scopes and target in manifests and len(scopes[path]) < len(scopes[target]):
                 scopes[target] = scopes[path]
-                waiting.append(target)
+                queue.append(target)
     return scopes
 
 
@@ -320,5 +323,5 @@ def _with_group(manifest: Manifest, group: Group | None) -> Manifest:
         manifest.problems,
         manifest.names,
         manifest.is_declaring,
-        manifest.peer,
+        manifest.deptry,
     )

@@ -63,7 +63,7 @@ class Manifest(Struct, frozen=True, array_like=True):
     """The names of the project itself, normalized for Python."""
     is_declaring: bool = True
     """False if the file declares no dependencies, such as a pyproject.toml with tool settings only."""
-    peer: DeptrySettings = DeptrySettings()
+    deptry: DeptrySettings = DeptrySettings()
 
 
 def broken(message: str, line: int | None = None) -> Manifest:

@@ -49,14 +49,14 @@ class _Reader:
         self._project = table(content.get("project"))
         self._poetry = table(self._tool.get("poetry"))
         self._lines = LineFinder(text)
-        peer = table(self._tool.get("deptry"))
-        self._peer = peer
+        deptry = table(self._tool.get("deptry"))
+        self._deptry_settings = deptry
         self._dev_extras = {
             normal(name)
             for key in ("optional_dependencies_dev_groups", "pep621_dev_dependency_groups")
-            for name in texts(peer.get(key))
+            for name in texts(deptry.get(key))
         }
-        self._plain_groups = {normal(name) for name in texts(peer.get("non_dev_dependency_groups"))}
+        self._plain_groups = {normal(name) for name in texts(deptry.get("non_dev_dependency_groups"))}
 
     def read(self) -> Manifest:
         declared = [
@@ -74,7 +74,7 @@ class _Reader:
             includes=tuple(self._includes()),
             names=tuple(normal(name) for name in names),
             is_declaring=self._is_declaring(declared),
-            peer=_peer(self._peer),
+            deptry=_deptry_settings(self._deptry_settings),
         )
 
     def _is_declaring(self, declared: Iterable[Declared]) -> bool:
@@ -119,14 +119,14 @@ class _Reader:
 
     def _with_included(self, groups: Table, wanted: Iterable[str]) -> set[str]:
         found: set[str] = set()
-        waiting = list(wanted)
-        while waiting and len(found) < MAX_GROUPS:
-            name = waiting.pop()
+        queue = list(wanted)
+        while queue and len(found) < MAX_GROUPS:
+            name = queue.pop()
             if name in found:
                 continue
             found.add(name)
             included = (table(item).get("include-group") for item in items(groups.get(name)))
-            waiting.extend(normal(one) for one in included if isinstance(one, str))
+            queue.extend(normal(one) for one in included if isinstance(one, str))
         return found
 
     def _of_poetry(self) -> Iterator[Declared]:
@@ -192,7 +192,7 @@ class _Reader:
                 yield Include(path, self._extra_group(extra), self._lines.of(path))
 
 
-def _peer(settings: Table) -> DeptrySettings:
+def _deptry_settings(settings: Table) -> DeptrySettings:
     rules = table(settings.get("per_rule_ignores"))
     codes = texts(settings.get("ignore"))
     ignored = [name for code in ("DEP001", "DEP003") for name in texts(rules.get(code))]

@@ -45,7 +45,7 @@ def read_requirements(data: bytes, group: Group = Group.RUNTIME) -> Manifest:
         if name is not None:
             declared.append(Declared(name, group, "", number))
         elif not is_location(line) and len(problems) < MAX_PROBLEMS:
-            problems.append(Problem(f"{line[:60]!r} is no requirement", number, is_fatal=False))
+            problems.append(Problem(f"{line[:60]!r} is not a requirement", number, is_fatal=False))
     return Manifest(tuple(declared), tuple(includes), tuple(problems))
 
 

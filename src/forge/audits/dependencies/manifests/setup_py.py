@@ -20,7 +20,7 @@ _KEYS = {
     "setup_requires": Group.BUILD,
 }
 _FILES = (".txt", ".in", ".pip")
-_ADDING = ("append", "extend", "insert", "update", "setdefault")
+_MUTATORS = ("append", "extend", "insert", "update", "setdefault")
 _LISTS = ("list", "tuple", "set")
 MAX_NODES = 200_000
 MAX_STEPS = 400
@@ -36,7 +36,7 @@ class _Program:
         self._source = source
         self._nodes = list(_walk(root, MAX_NODES))
         self._values: dict[str, list[Node]] = {}
-        self._wanted: list[tuple[str, Node]] = []
+        self._requirements: list[tuple[str, Node]] = []
         self._name: str | None = None
         self._is_broken = root.has_error and not any(node.type == "call" for node in self._nodes)
         for node in self._nodes:
@@ -45,13 +45,15 @@ class _Program:
     def read(self) -> Manifest:
         if self._is_broken:
             return broken("it is not valid Python")
-        found = [one for key, node in self._wanted for one in self._follow(node, _KEYS[key])]
-        is_computed = any(key == "install_requires" and node.type not in _LISTS for key, node in self._wanted)
-        if is_computed and not any(one.group is Group.RUNTIME for one in found):
-            found += self._everything()
+        found = [item for key, node in self._requirements for item in self._follow(node, _KEYS[key])]
+        is_computed = any(
+            key == "install_requires" and node.type not in _LISTS for key, node in self._requirements
+        )
+        if is_computed and not any(item.group is Group.RUNTIME for item in found):
+            found += self._all_strings()
         return Manifest(
-            declared=tuple(one for one in found if isinstance(one, Declared)),
-            includes=tuple(dict.fromkeys(one for one in found if isinstance(one, Include))),
+            declared=tuple(item for item in found if isinstance(item, Declared)),
+            includes=tuple(dict.fromkeys(item for item in found if isinstance(item, Include))),
             names=(normal(self._name),) if self._name else (),
         )
 
@@ -63,9 +65,9 @@ class _Program:
             if name is not None and body is not None:
                 self._values.setdefault(self._text(name), []).append(body)
         elif node.type == "keyword_argument":
-            self._want(node.child_by_field_name("name"), node.child_by_field_name("value"))
+            self._record(node.child_by_field_name("name"), node.child_by_field_name("value"))
         elif node.type == "pair":
-            self._want(node.child_by_field_name("key"), node.child_by_field_name("value"))
+            self._record(node.child_by_field_name("key"), node.child_by_field_name("value"))
         elif node.type == "call":
             self._learn_call(node)
 
@@ -76,10 +78,10 @@ class _Program:
         if left.type == "identifier":
             self._values.setdefault(self._text(left), []).append(right)
             if self._text(left) in _KEYS and self._text(left) != "requires":
-                self._wanted.append((self._text(left), right))
+                self._requirements.append((self._text(left), right))
         elif left.type == "subscript":
             value, key = left.child_by_field_name("value"), left.child_by_field_name("subscript")
-            self._want(key, right)
+            self._record(key, right)
             if value is not None and value.type == "identifier":
                 self._values.setdefault(self._text(value), []).append(right)
 
@@ -93,38 +95,38 @@ class _Program:
             target is not None
             and verb is not None
             and target.type == "identifier"
-            and self._text(verb) in _ADDING
+            and self._text(verb) in _MUTATORS
         ):
             self._values.setdefault(self._text(target), []).append(arguments)
 
-    def _want(self, key: Node | None, value: Node | None) -> None:
+    def _record(self, key: Node | None, value: Node | None) -> None:
         if key is None or value is None:
             return
         name = self._literal(key) if key.type == "string" else self._text(key)
         if name in _KEYS:
-            self._wanted.append((name, value))
+            self._requirements.append((name, value))
         elif name == "name" and value.type == "string" and self._name is None:
             self._name = self._literal(value)
 
     def _follow(self, start: Node, group: Group) -> Iterator[Declared | Include]:
         """Yield the requirements in all strings the expression can reach, without dictionary keys."""
-        waiting, seen, steps = [(start, group)], set[str](), 0
-        while waiting and steps < MAX_STEPS:
+        queue, seen, steps = [(start, group)], set[str](), 0
+        while queue and steps < MAX_STEPS:
             steps += 1
-            node, kind = waiting.pop()
+            node, kind = queue.pop()
             if node.type == "string":
                 yield from self._read_text(node, kind)
             elif node.type == "identifier":
                 name = self._text(node)
                 if name not in seen:
                     seen.add(name)
-                    waiting += [(value, kind) for value in reversed(self._values.get(name, []))]
+                    queue += [(value, kind) for value in reversed(self._values.get(name, []))]
             elif node.type == "pair":
-                waiting += self._of_pair(node, kind)
+                queue += self._pair_value(node, kind)
             else:
-                waiting += [(child, kind) for child in reversed(node.named_children)]
+                queue += [(child, kind) for child in reversed(node.named_children)]
 
-    def _of_pair(self, node: Node, group: Group) -> list[tuple[Node, Group]]:
+    def _pair_value(self, node: Node, group: Group) -> list[tuple[Node, Group]]:
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
         if value is None:
             return []
@@ -133,7 +135,7 @@ class _Program:
         )
         return [(value, Group.DEV if is_dev and group is Group.OPTIONAL else group)]
 
-    def _everything(self) -> Iterator[Declared | Include]:
+    def _all_strings(self) -> Iterator[Declared | Include]:
         for node in self._nodes:
             if node.type != "string" or node.parent is None:
                 continue
@@ -145,8 +147,12 @@ class _Program:
         if text.endswith(_FILES):
             yield Include(text, group if group is not Group.RUNTIME else None, line)
             return
-        for each in text.splitlines():
-            if each.strip() and not each.strip().startswith(("#", "-")) and (name := requirement_name(each)):
+        for requirement in text.splitlines():
+            if (
+                requirement.strip()
+                and not requirement.strip().startswith(("#", "-"))
+                and (name := requirement_name(requirement))
+            ):
                 yield Declared(name, group, "setup()", line)
 
     def _text(self, node: Node) -> str:
@@ -160,10 +166,10 @@ class _Program:
         return "".join(self._text(piece) for piece in pieces)
 
 
-def _walk(root: Node, most: int) -> Iterator[Node]:
-    waiting = [root]
-    while waiting and most:
-        most -= 1
-        node = waiting.pop()
+def _walk(root: Node, limit: int) -> Iterator[Node]:
+    queue = [root]
+    while queue and limit:
+        limit -= 1
+        node = queue.pop()
         yield node
-        waiting.extend(reversed(node.named_children))
+        queue.extend(reversed(node.named_children))

@@ -2,7 +2,6 @@
 
 from forge.audits.secrets.models import Rule
 from forge.audits.secrets.rules import ai, clouds, commerce, developer_tools, messaging, structures
-from forge.audits.secrets.rules.vendors import VENDORS
 
 RULES: tuple[Rule, ...] = (
     *developer_tools.RULES,
@@ -12,5 +11,3 @@ RULES: tuple[Rule, ...] = (
     *commerce.RULES,
     *structures.RULES,
 )
-
-__all__ = ["RULES", "VENDORS"]

@@ -21,14 +21,14 @@ type Props = {
   bot: Bot;
   message: ChatMessage;
   talk: Talk;
-  /** What the model thinks while it says nothing. */
+  /** The model's reasoning before the first text. */
   thinking: string;
   isLast: boolean;
-  /** Nothing else is being written, and the bot may be talked to. */
+  /** No answer is being written and the bot can be messaged. */
   mayAsk: boolean;
 };
 
-/** What a bot said, or is saying; how that ended; what it was made with and what it took. */
+/** A bot's answer with its status, model and cost. */
 export const Answer = memo(function Answer({ bot, message, talk, thinking, isLast, mayAsk }: Props) {
   const isWriting = message.status === "writing";
   const { answer } = message;
@@ -89,7 +89,7 @@ function Waiting({ since, thinking }: { since: string; thinking: string }) {
   );
 }
 
-/** Anything but a whole answer is said in words, with the way on. */
+/** How an incomplete answer ended, with a button to retry or resume. */
 function Ending({ message, talk, mayResume }: { message: ChatMessage; talk: Talk; mayResume: boolean }) {
   const end = endOf(message);
   const resume = mayResume && message.status !== "failed" && (
@@ -99,7 +99,7 @@ function Ending({ message, talk, mayResume }: { message: ChatMessage; talk: Talk
   );
   if (message.status === "failed") {
     return (
-      <Refusal error={message.error ?? { message: "There is no answer." }}>
+      <Refusal error={message.error ?? { message: "No answer was received." }}>
         <KeyLink problem={message.error} />
         {mayResume && (
           <Button className="mt-2" onClick={() => talk.retry(message.id)}>

@@ -2,7 +2,7 @@ import { ChevronLeft, ChevronRight } from "lucide-react";
 import type { ChatMessage } from "@/api/types";
 import { IconButton } from "@/ui/Button";
 
-/** `‹ 2/3 ›`: what stands in the same place, one at a time. */
+/** `‹ 2/3 ›`: switches between the sibling messages of a branch point. */
 export function Branches({
   message: { id, siblings, role },
   show,

@@ -9,7 +9,7 @@ import { useShortcut } from "@/ui/shortcuts";
 import { Conversation } from "./Conversation";
 import { SessionList } from "./SessionList";
 
-/** Talking to a bot: its conversations, and the one that is open. */
+/** The chat of a bot: its conversations and the open one. */
 export function ChatTab({ bot, sessionId }: { bot: Bot; sessionId?: string | undefined }) {
   const [isListOpen, openList] = useState(false);
   const navigate = useNavigate();

@@ -15,11 +15,11 @@ type Props = {
   isStopping: boolean;
   field: RefObject<HTMLTextAreaElement | null>;
   stop: () => void;
-  /** Take up the last question again. */
+  /** Edit the last question again. */
   editLast: () => void;
 };
 
-/** Where a person writes. Enter sends, Shift and Enter begin a new line. */
+/** The message field. Enter sends, Shift+Enter starts a new line. */
 export function Composer(props: Props) {
   const { name, isAnswering, field } = props;
   const { text, setText, send, problem, mayTry } = props.words;

@@ -15,7 +15,7 @@ import { useWords } from "./useWords";
 import { Welcome } from "./Welcome";
 import { announcementOf, refusalOf } from "./words";
 
-/** One conversation, or the beginning of one. */
+/** An existing or a new conversation. */
 export function Conversation({ bot, sessionId }: { bot: Bot; sessionId: string | undefined }) {
   const { view, phase, error, reload } = useConversation(sessionId);
   const [editing, edit] = useState<string | null>(null);
@@ -79,7 +79,7 @@ export function Conversation({ bot, sessionId }: { bot: Bot; sessionId: string |
   );
 }
 
-/** A first question makes a conversation, and the page goes there; any other is shown where it was asked. */
+/** The first question creates a conversation, so the page navigates to it; later ones reload in place. */
 function useAsked(bot: Bot, sessionId: string | undefined, reload: () => void) {
   const [asked, setAsked] = useState(0);
   const navigate = useNavigate();

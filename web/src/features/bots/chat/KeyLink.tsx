@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 const needsKey = (problem: unknown): boolean =>
   typeof problem === "object" && problem !== null && "code" in problem && problem.code === "model_key";
 
-/** Where a key is given, when there is no answer for want of one. */
+/** A link to the model settings, shown if an answer failed for lack of a key. */
 export function KeyLink({ problem }: { problem: unknown }) {
   if (!needsKey(problem)) return null;
   return (

@@ -14,7 +14,7 @@ import { SummaryMark } from "./SummaryMark";
 import { useJump } from "./useJump";
 import type { Talk } from "./useTalk";
 
-/** A long conversation begins with its end; the rest comes when somebody wants it. */
+/** Initially only the end of a long conversation is rendered. */
 const SHOWN_AT_FIRST = 60;
 
 type Props = {
@@ -24,11 +24,11 @@ type Props = {
   mayAsk: boolean;
   editing: string | null;
   edit: (messageId: string | null) => void;
-  /** Goes up with each question: the reader wants to see what comes. */
+  /** Incremented with each question to scroll to the end. */
   asked: number;
 };
 
-/** The branch that is shown. Follows its end until the reader scrolls away from it. */
+/** The messages of the shown branch. Follows the end until the reader scrolls. */
 export function Messages({ bot, view, talk, mayAsk, editing, edit, asked }: Props) {
   const { messages, session, draft } = view;
   const box = useRef<HTMLElement>(null);
@@ -112,13 +112,13 @@ export function Messages({ bot, view, talk, mayAsk, editing, edit, asked }: Prop
   );
 }
 
-/** What the bot has taken into its memory while the page was open. */
+/** Facts that the bot memorized while the page was open. */
 function Kept({ view: { kept } }: { view: ChatView }) {
   if (kept.length === 0) return null;
   return (
     <details className="text-xs text-dim">
       <summary className="w-fit cursor-pointer rounded-sm hover:text-ink">
-        {count(kept.length, "fact was", "facts were")} remembered
+        {count(kept.length, "fact")} remembered
       </summary>
       <ul className="mt-1 list-disc space-y-0.5 pl-5 marker:text-faint">
         {kept.map(({ id, fact }) => (

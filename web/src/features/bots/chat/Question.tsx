@@ -17,17 +17,17 @@ type Props = {
   message: ChatMessage;
   talk: Talk;
   isEditing: boolean;
-  /** null: none. */
+  /** null: no message is being edited. */
   edit: (messageId: string | null) => void;
   mayEdit: boolean;
 };
 
-/** What a person said. It can be said differently: that begins another branch. */
+/** A person's message. Editing it starts another branch. */
 export const Question = memo(function Question({ message, talk, isEditing, edit, mayEdit }: Props) {
   const self = useRef<HTMLDivElement>(null);
   const pencil = useRef<HTMLButtonElement>(null);
   const isSent = useRef(false);
-  // Once it is sent, another question takes the place of this one.
+  // After sending, the edited question is replaced by a new one.
   const home = () => (isSent.current ? self.current?.closest<HTMLElement>("[role=log]") : pencil.current);
   useFocusBack(isEditing, home);
   if (isEditing) {
@@ -105,7 +105,7 @@ function Editing({ message, talk, onSent, close }: EditingProps) {
           The previous version is kept as a branch.
         </p>
         <Button look="ghost" onClick={close}>
-          Leave it
+          Cancel
         </Button>
         <Button type="submit" look="primary" disabled={!mayTry}>
           Send

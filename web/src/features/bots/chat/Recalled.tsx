@@ -5,7 +5,7 @@ import { count } from "@/ui/count";
 
 type Memories = NonNullable<ChatMessage["answer"]>["recalled"];
 
-/** What the bot remembered for this answer: a line that unfolds. */
+/** The memories used for this answer, collapsed. */
 export function Recalled({ memories, slug }: { memories: Memories; slug: string }) {
   if (memories.length === 0) return null;
   return (

@@ -8,7 +8,7 @@ import { Ago } from "@/ui/Time";
 
 type Props = { slug: string; words: string; onChosen: () => void };
 
-/** Messages that have the words, in any conversation and on any branch. */
+/** Messages that contain the words, in any conversation and branch. */
 export function SearchHits({ slug, words, onChosen }: Props) {
   const { data: hits, error, refetch } = useQuery(searchMessagesQuery(slug, words));
   if (error) return <ErrorState error={error} retry={() => void refetch()} />;
@@ -40,7 +40,7 @@ export function SearchHits({ slug, words, onChosen }: Props) {
   );
 }
 
-/** The words that were found are between ⟦ and ⟧. */
+/** The server marks matches with ⟦ and ⟧. */
 function Excerpt({ text }: { text: string }) {
   return text.split(/⟦([^⟧]*)⟧/).map((piece, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one string never move

@@ -17,16 +17,16 @@ import { useQuiet } from "@/ui/useQuiet";
 import { SearchHits } from "./SearchHits";
 import { SessionMenu } from "./SessionMenu";
 
-/** What somebody types is looked for once they pause. */
+/** Delay before a search starts while typing. */
 const SETTLE_MS = 200;
 
 type Props = { bot: Bot; sessionId: string | undefined; begin: () => void; onChosen: () => void };
 
-/** The conversations with a bot, the latest first; or the messages that have the words somebody looks for. */
+/** The conversations with a bot, latest first, or the messages that match the search. */
 export function SessionList({ bot, sessionId, begin, onChosen }: Props) {
   const [typed, setTyped] = useState("");
   const settled = useQuiet(typed.trim(), SETTLE_MS);
-  // Whoever clears it sees the conversations again at once.
+  // Clearing the field shows the conversations immediately.
   const words = typed.trim() && settled;
   return (
     <>
@@ -116,7 +116,7 @@ function Row({ bot, session, isOpen, onChosen }: RowProps) {
   );
 }
 
-/** Nobody sat in front of it: a workflow or another bot asked. */
+/** The workflow or bot that started the conversation. */
 function BegunBy({ origin }: { origin: NonNullable<ChatSession["origin"]> }) {
   const [Icon, name] = origin.type === "bot" ? [BotIcon, origin.name] : [Workflow, origin.workflow];
   return (

@@ -12,7 +12,7 @@ import { Modal } from "@/ui/Modal";
 
 type Props = { slug: string; session: ChatSession; isOpen: boolean };
 
-/** What can be done with a conversation as a whole. */
+/** Rename, export or delete a conversation. */
 export function SessionMenu({ slug, session, isOpen }: Props) {
   const [asking, ask] = useState<"rename" | "delete" | null>(null);
   const close = () => ask(null);
@@ -44,7 +44,7 @@ export function SessionMenu({ slug, session, isOpen }: Props) {
   );
 }
 
-/** The server sends it as a file, with a name. */
+/** The server sends the file with its name. */
 function download(address: string): void {
   const link = document.createElement("a");
   link.href = address;
@@ -81,7 +81,7 @@ function Rename({ slug, session, close }: { slug: string; session: ChatSession; 
         />
         <div className="flex justify-end gap-2">
           <Button look="ghost" onClick={close}>
-            Leave it
+            Cancel
           </Button>
           <Button look="primary" type="submit" disabled={!mayTry}>
             Rename
@@ -114,7 +114,7 @@ function Delete({ slug, session, isOpen, close }: Props & { close: () => void })
           “{session.title}” and all its branches will be permanently deleted. Memories taken from it are kept.
         </>
       }
-      action="Delete it"
+      action="Delete conversation"
       isBusy={deleting.isPending}
       onConfirm={() => deleting.mutate(session.id)}
     />

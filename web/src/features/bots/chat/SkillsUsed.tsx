@@ -9,7 +9,7 @@ import { INK, type Tone } from "@/ui/tone";
 type Use = NonNullable<ChatMessage["answer"]>["skills_used"][number];
 
 const HOW: Record<Use["how"], { word: string; icon: LucideIcon }> = {
-  opened: { word: "took up", icon: BookOpenText },
+  opened: { word: "opened", icon: BookOpenText },
   read: { word: "read", icon: FileText },
   ran: { word: "ran", icon: Play },
 };
@@ -20,11 +20,11 @@ const STATES: Record<Use["state"], { word: string; tone: Tone }> = {
   stopped: { word: "stopped", tone: "wait" },
 };
 
-/** Whether something is to be seen already while no word was said yet. */
+/** Whether a skill is running before any text was written. */
 export const isUsing = ({ answer }: ChatMessage): boolean =>
   answer?.skills_used.some(({ state }) => state === "running") ?? false;
 
-/** What the bot did with skills for this answer: a chip for each, which unfolds to what went in and came out. */
+/** The skill calls of this answer, each with its input and output. */
 export function SkillsUsed({ uses, isWriting }: { uses: readonly Use[]; isWriting: boolean }) {
   if (uses.length === 0) return null;
   return (
@@ -74,7 +74,7 @@ function Chip({ use }: { use: Use }) {
   );
 }
 
-/** From a skill, so it is shown as it is and never as Markdown. */
+/** Output of a skill is shown verbatim, never as Markdown. */
 function Text({ label, text }: { label: string; text: string }) {
   return (
     <div>

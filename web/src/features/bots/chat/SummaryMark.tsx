@@ -1,7 +1,7 @@
 import type { ChatSessionDetail } from "@/api/types";
 import { Markdown } from "@/ui/Markdown";
 
-/** Where the summary ends: what is above it goes to the model in fewer words. */
+/** Marks the message up to which the conversation is summarized for the model. */
 export function SummaryMark({ summary }: { summary: NonNullable<ChatSessionDetail["summary"]> }) {
   return (
     <details className="text-xs text-dim">

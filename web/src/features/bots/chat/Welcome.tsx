@@ -2,7 +2,7 @@ import type { Bot } from "@/api/types";
 import { Avatar } from "@/ui/Avatar";
 import { examplesOf } from "./words";
 
-/** Before the first word: who this is, and three ways to begin. */
+/** Shown before the first message: the bot and three suggestions. */
 export function Welcome({ bot, say }: { bot: Bot; say: ((text: string) => void) | null }) {
   const { display_name, description } = bot.identity;
   return (

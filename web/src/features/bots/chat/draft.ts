@@ -1,19 +1,19 @@
 /**
- * An answer while it is written. Its words are whispered: pieces can be missing, when somebody comes late or was
- * away. What is missing is written down a moment later, and can be read; until then the pieces behind it are kept.
+ * An answer while it is being written. Its text arrives in ephemeral pieces, some of which can be missing after a
+ * reconnect. Missing text is soon stored by the server and can be read; until then the later pieces are kept.
  */
 import type { ChatMessage, EventOf } from "@/api/types";
 
 export type Piece = EventOf<"chat.delta">["data"];
-/** Words that came too early: where they begin and end, counted in characters as the server does, emoji as one. */
+/** Text behind a gap. Positions count characters as the server does, an emoji as one. */
 type Ahead = { text: string; from: number; to: number };
 
 export type Draft = {
   id: string;
-  /** Characters of the text so far. */
+  /** Length of the text so far, in characters. */
   length: number;
   ahead: Ahead | null;
-  /** The end of what the model thinks, as long as it says nothing. */
+  /** The end of the model's reasoning, until the first text arrives. */
   thinking: string;
 };
 type Grown = { draft: Draft; text: string };
@@ -39,7 +39,7 @@ export function heard(draft: Draft, text: string, piece: Piece): Grown {
   return joined(spoken(draft, text, piece, to));
 }
 
-/** In its place: behind what there is; or again, which changes nothing; or anew, when a model was asked again. */
+/** Apply a piece at its offset: append it, ignore a duplicate, or truncate the text if the model was called again. */
 function spoken(draft: Draft, text: string, { offset, text: added }: Piece, to: number): Grown {
   if (offset === draft.length) return { draft: { ...draft, length: to, thinking: "" }, text: text + added };
   const characters = [...text];
@@ -51,7 +51,7 @@ function spoken(draft: Draft, text: string, { offset, text: added }: Piece, to: 
 const kept = (ahead: Ahead | null, { offset, text }: Piece, to: number): Ahead =>
   ahead?.to === offset ? { ...ahead, text: ahead.text + text, to } : { text, from: offset, to };
 
-/** What came too early has its place as soon as the text reaches it. */
+/** Append the pending text once the gap before it is filled. */
 function joined({ draft, text }: Grown): Grown {
   const { ahead, length } = draft;
   if (ahead === null || ahead.from > length) return { draft, text };
@@ -60,7 +60,7 @@ function joined({ draft, text }: Grown): Grown {
   return { draft: { ...draft, length: ahead.to, ahead: null }, text: text + rest };
 }
 
-/** The same answer was read again: it may have what was missing, or less than what was heard already. */
+/** Merge a stored answer: it may fill a gap, or be shorter than what was already received. */
 export function resumed(before: Draft | null, said: string, read: Draft, text: string): Grown {
   if (before === null) return { draft: read, text };
   if (before.length > read.length && said.startsWith(text)) return joined({ draft: before, text: said });

@@ -1,6 +1,6 @@
 /**
- * What a conversation adds up to: the branch that is shown as it was read, and all that was told since. Pure. To be
- * told something twice changes nothing, so what was read and what is told may overlap as they like.
+ * The state of a conversation: the shown branch as it was read, plus all later events. Pure and idempotent, so read
+ * data and events may overlap.
  */
 import type { ChatMessage, ChatSession, ChatSessionDetail, Event, EventOf } from "@/api/types";
 import { begun, type Draft, heard, type Piece, resumed } from "./draft";
@@ -14,11 +14,11 @@ export type ChatView = {
   messages: readonly ChatMessage[];
   /** The answer that is being written. */
   draft: Draft | null;
-  /** What was taken into the bot's memory since the page was opened. */
+  /** Facts memorized since the page was opened. */
   kept: readonly Fact[];
-  /** The answer that ended last while somebody was here. */
+  /** The last answer that ended while the page was open. */
   ended: ChatMessage | null;
-  /** Something was missed, or is not told: it has to be read again. */
+  /** Something was missed or is not part of the events: the conversation must be read again. */
   isStale: boolean;
 };
 
@@ -31,7 +31,7 @@ export const NOTHING_SAID: ChatView = {
   isStale: false,
 };
 
-/** What was read just now takes the place of what there was, except for words that were heard and not yet written down. */
+/** Replace the state with what was read, keeping text that was received but not stored yet. */
 export function withRead(
   view: ChatView,
   session: ChatSessionDetail,
@@ -75,12 +75,12 @@ function apply(view: ChatView, event: ChatEvent): ChatView {
   }
 }
 
-/** The compiler reaches this only when a type is missing above; a newer server's event changes nothing. */
+/** The compiler reports event types missing above; unknown events of a newer server are ignored. */
 function unknownEvent(_event: never, view: ChatView): ChatView {
   return view;
 }
 
-/** The branch goes on behind the question's parent, or behind the question itself when it is asked again. */
+/** Append to the question's parent; a repeated question stays the parent of both answers. */
 function asked(view: ChatView, question: ChatMessage, answer: ChatMessage): ChatView {
   if (has(view, answer.id)) return view;
   const parent = view.messages.findIndex(({ id }) => id === question.parent_id);
@@ -100,7 +100,7 @@ function answered(view: ChatView, answer: ChatMessage): ChatView {
   return { ...withAnswering(replaced(view, answer), false), draft, ended: answer };
 }
 
-/** In the order they began. An answer that has ended says itself what it used. */
+/** In the order in which they started. A finished answer contains its own list. */
 function used(view: ChatView, id: string, use: SkillUse): ChatView {
   const message = view.messages.find((one) => one.id === id);
   if (!message?.answer || message.status !== "writing") return view;
@@ -112,7 +112,7 @@ function used(view: ChatView, id: string, use: SkillUse): ChatView {
   return replaced(view, { ...message, answer: { ...message.answer, skills_used } });
 }
 
-/** Another branch is shown: its messages are not told, they have to be read. */
+/** Another branch is shown; its messages are not in the event and must be read. */
 function changed(view: ChatView, session: ChatSession): ChatView {
   const next = { ...view, session: view.session && { ...view.session, ...session } };
   return session.head_id === (view.messages.at(-1)?.id ?? null) ? next : { ...next, isStale: true };
@@ -123,7 +123,7 @@ function remembered(view: ChatView, facts: readonly Fact[]): ChatView {
   return { ...view, kept: [...view.kept, ...facts.filter(({ id }) => !known.has(id))] };
 }
 
-/** A piece of an answer that is not on this branch, or that has ended, says nothing here. */
+/** Ignore pieces of answers that ended or are not on this branch. */
 function grown(view: ChatView, piece: Piece): ChatView {
   const message = view.messages.find(({ id }) => id === piece.message_id);
   if (!message || view.draft?.id !== message.id) return view;

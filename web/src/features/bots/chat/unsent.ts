@@ -1,11 +1,11 @@
-/** What was typed and not sent, kept until the tab is closed. */
+/** Unsent text, kept in the session storage until the tab is closed. */
 const keyOf = (place: string): string => `forge.unsent.${place}`;
 
 export function readUnsent(place: string): string {
   try {
     return sessionStorage.getItem(keyOf(place)) ?? "";
   } catch {
-    return ""; // Storage is blocked: what is typed lives as long as its field.
+    return ""; // Storage is blocked: the text lives as long as its field.
   }
 }
 

@@ -8,12 +8,12 @@ import { type ChatView, foldChat, NOTHING_SAID, withRead } from "./fold";
 
 export type Followed = { view: ChatView; phase: "loading" | "ready" | "failed"; error: unknown };
 
-/** Whoever misses something reads it again, but not more often than this. */
+/** Minimum time between two reads of a stale conversation. */
 const PAUSE_MS = 1000;
 
 const UNREAD: Followed = { view: NOTHING_SAID, phase: "loading", error: null };
 
-/** A conversation, kept true while it is on screen. Without an id there is none yet. */
+/** A conversation that follows its live events. Without an ID it is empty. */
 export function useConversation(sessionId: string | undefined): Followed & { reload: () => void } {
   const live = useLive();
   const [shown, show] = useState<Followed & { of: string | undefined }>({ ...UNREAD, of: sessionId });
@@ -31,13 +31,13 @@ export function useConversation(sessionId: string | undefined): Followed & { rel
   }, [live, sessionId]);
 
   const reload = useCallback(() => follower.current?.read(), []);
-  // What was shown of another conversation is never shown as this one.
+  // Never show the state of a previous conversation as this one.
   return { ...(shown.of === sessionId ? shown : UNREAD), reload };
 }
 
 /**
- * Listens first and reads then, so that nothing falls between; what is told during a read is told to its result once
- * more. One render per frame, however fast words come.
+ * Subscribes before reading, so that nothing is missed; events received during a read are applied to its result as
+ * well. At most one render per frame.
  */
 class Follower {
   readonly #live: LiveClient;
@@ -66,7 +66,7 @@ class Follower {
       onSubscribed: () => this.read(),
       onRefused: (refusal) => this.#fail(refusal),
     });
-    // Without a live line there is at least something to read.
+    // Read even without a live connection.
     if (this.#live.status !== "live") this.read();
   }
 
@@ -77,7 +77,7 @@ class Follower {
     this.#leave();
   }
 
-  /** Now; while another read is under way, right after it. */
+  /** Read now, or right after the read in progress. */
   read = (): void => {
     if (this.#since !== null) {
       this.#isReadAgain = true;
@@ -130,7 +130,7 @@ class Follower {
     this.#timer = window.setTimeout(this.read, rest);
   }
 
-  /** A server that is away for a moment takes nothing from the page: it is read again when the line is back. */
+  /** Ignore temporary failures of the server: the conversation is read again after the reconnect. */
   #fail(error: unknown): void {
     const isRefusal = !(error instanceof ApiError) || (error.status >= 400 && error.status < 500);
     if (this.#gone.signal.aborted || (this.#state.phase === "ready" && !isRefusal)) return;

@@ -9,7 +9,7 @@ type Options = {
   hold: () => void;
 };
 
-/** An address may end with the id of a message: go there once, on whichever branch it is. */
+/** Scroll to the message named in the URL hash, once, switching branches if necessary. */
 export function useJump({ box, messages, show, hold }: Options): string {
   const target = useRouterState({ select: ({ location }) => location.hash });
   const asked = useRef("");
@@ -19,7 +19,7 @@ export function useJump({ box, messages, show, hold }: Options): string {
   useEffect(() => {
     if (!target || !isRead || arrived.current === target) return;
     if (!isHere) {
-      // Once: an id that no branch has would be asked for again and again.
+      // Only once: an unknown ID would be requested forever.
       if (asked.current !== target) show(target);
       asked.current = target;
       return;

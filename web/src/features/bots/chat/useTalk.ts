@@ -15,13 +15,13 @@ export type Talk = {
 type Options = {
   slug: string;
   sessionId: string | undefined;
-  /** A question was taken, or asked anew: its answer begins. */
+  /** A question was accepted or repeated: its answer starts. */
   onAsked: (sessionId: string) => void;
-  /** Something else about what is shown is different. */
+  /** Anything else on the page changed. */
   onChanged: () => void;
 };
 
-/** All that can be said and done in a conversation. What cannot be done is told where it was asked for. */
+/** The actions of a conversation. Errors of `ask` are shown where it is called. */
 export function useTalk({ slug, sessionId = "", onAsked, onChanged }: Options): Talk {
   const onSuccess = () => onAsked(sessionId);
   const retrying = useMutation({ mutationFn: (id: string) => retryAnswer(sessionId, id), onSuccess });

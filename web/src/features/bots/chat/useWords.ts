@@ -7,19 +7,19 @@ export type Words = {
   setText: (text: string) => void;
   mayTry: boolean;
   send: () => void;
-  /** Say this, as if it had been typed. */
+  /** Send this text as if it had been typed. */
   say: (text: string) => void;
   problem: Error | null;
 };
 
 type Options = {
-  /** Whose unsent words these are. */
+  /** The key of the unsent text. */
   place: string;
   isAnswering: boolean;
   ask: (text: string) => Promise<unknown>;
 };
 
-/** What is being typed, kept as long as it is not taken: a refusal takes nothing away. */
+/** The text of the composer, kept until the server accepts it. */
 export function useWords({ place, isAnswering, ask }: Options): Words {
   const [words, setWords] = useState({ place, text: readUnsent(place) });
   const text = words.place === place ? words.text : readUnsent(place);
@@ -31,7 +31,7 @@ export function useWords({ place, isAnswering, ask }: Options): Words {
     meta: { isShownInPlace: true },
     onMutate: () => ({ from: place }),
     onSuccess: (_answer, sent, { from }) => {
-      // Only what was sent is taken off: more may have been typed meanwhile, in another conversation too.
+      // Remove only what was sent: more may have been typed since, even in another conversation.
       if (readUnsent(from) === sent) keepUnsent(from, "");
       setWords((now) => (now.place === from && now.text === sent ? { place: from, text: "" } : now));
     },

@@ -1,4 +1,4 @@
-/** What an answer was made with, how it ended, and what a page may ask first: in words. */
+/** Labels for answers: how they were made, how they ended, and suggestions for the first message. */
 import type { Bot, ChatMessage } from "@/api/types";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { formatDuration } from "@/ui/time";
@@ -7,7 +7,7 @@ import type { Tone } from "@/ui/tone";
 type Facts = NonNullable<ChatMessage["answer"]>;
 type Stop = NonNullable<Facts["stop"]>;
 
-/** `demo:coder · temp 0.7 · 1.2k in (800 cached) · 340 out · $0.0042 · 3.1s`; what is not known is left out. */
+/** `demo:coder · temp 0.7 · 1.2k in (800 cached) · 340 out · $0.0042 · 3.1s`; unknown parts are omitted. */
 export function factsOf({ model, temperature, usage, cost_micros, duration_ms }: Facts): string {
   const sent = usage.input + usage.cache_read + usage.cache_write;
   const cached = usage.cache_read > 0 ? ` (${formatTokens(usage.cache_read)} cached)` : "";
@@ -23,15 +23,15 @@ export function factsOf({ model, temperature, usage, cost_micros, duration_ms }:
     .join(" · ");
 }
 
-/** The same to the last token, for whoever points at it. */
+/** Exact token counts, for the tooltip. */
 export function tokensOf({ usage, max_tokens, soul_version, first_token_ms }: Facts): string {
   const number = (count: number) => count.toLocaleString("en");
   return [
     `${number(usage.input)} sent`,
     `${number(usage.cache_read)} sent from cache`,
     `${number(usage.cache_write)} sent to cache`,
-    `${number(usage.output)} received, ${number(max_tokens)} at most`,
-    ...(first_token_ms == null ? [] : [`first word after ${formatDuration(first_token_ms)}`]),
+    `${number(usage.output)} received (limit ${number(max_tokens)})`,
+    ...(first_token_ms == null ? [] : [`first token after ${formatDuration(first_token_ms)}`]),
     `soul version ${soul_version}`,
   ].join("\n");
 }
@@ -47,7 +47,7 @@ const CUT: Record<Stop, string | null> = {
   refused: "The model refused to continue.",
 };
 
-/** null for a whole answer, for one that is being written, and for a failed one, which has more to say. */
+/** null for a complete answer, one in progress, or a failed one, which shows its error instead. */
 export function endOf({ status, answer }: Pick<ChatMessage, "status" | "answer">): End | null {
   if (status === "stopped")
     return { word: "stopped", meaning: "The text received so far is kept.", tone: "idle" };
@@ -63,9 +63,9 @@ export function endOf({ status, answer }: Pick<ChatMessage, "status" | "answer">
     : null;
 }
 
-/** For a screen reader, once, when an answer has ended. */
+/** Announced to screen readers when an answer ends. */
 export const announcementOf = (name: string, { status }: ChatMessage): string =>
-  status === "done" ? `${name} has answered.` : `The answer of ${name} is ${status}.`;
+  status === "done" ? `${name} has answered.` : `Answer from ${name}: ${status}.`;
 
 const NEXT: Record<Bot["identity"]["category"], string> = {
   assistant: "What do you need to know from me first?",
@@ -74,7 +74,7 @@ const NEXT: Record<Bot["identity"]["category"], string> = {
   utility: "Show me one short example of what you do.",
 };
 
-/** Three ways to begin, from what the bot says of itself. */
+/** Three suggestions, based on the bot's description. */
 export function examplesOf({ display_name, description, category }: Bot["identity"]): readonly string[] {
   const about =
     description
@@ -85,14 +85,14 @@ export function examplesOf({ display_name, description, category }: Bot["identit
   return [opening, NEXT[category], "What should I never ask you to do?"];
 }
 
-/** Why it cannot be talked to, and where that is changed; null when it can. */
+/** Why the bot cannot be messaged and where to change that; null if it can. */
 export function refusalOf(bot: Bot): { reason: string; tab: "soul" | "settings"; label: string } | null {
   if (bot.status !== "active") {
     return {
       reason: `This bot is ${bot.status} and does not answer.`,
       tab: "settings",
-      label: "Open its settings",
+      label: "Open settings",
     };
   }
-  return bot.blocked ? { reason: bot.blocked, tab: "soul", label: "Open its files" } : null;
+  return bot.blocked ? { reason: bot.blocked, tab: "soul", label: "Open files" } : null;
 }

@@ -15,7 +15,7 @@ import { daysLeft, stateOf } from "../state";
 
 const CARD = "flex h-full flex-col gap-2 rounded-lg border border-line bg-surface p-3";
 
-/** A bot in the grid. The whole card leads to it, unless it is deleted: then it can only be taken back. */
+/** A bot in the grid, linked to its page. A deleted bot can only be restored. */
 export function BotCard({ bot }: { bot: Bot }) {
   if (bot.deleted_at) {
     return (

@@ -21,7 +21,7 @@ import { filterOf } from "./shelf";
 
 const route = getRouteApi("/shell/bots");
 
-/** All bots: who they are, whether they can be talked to, what they cost. */
+/** All bots with their status and cost. */
 export function BotsPage() {
   const { new: isNew, ...shelf } = route.useSearch();
   const bots = useQuery({ ...botsQuery(filterOf(shelf)), placeholderData: keepPreviousData });

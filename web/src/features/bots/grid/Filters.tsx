@@ -12,7 +12,7 @@ const STATES = SHOWN.map((value) => ({
 
 type Props = { shelf: Shelf; words: string; setWords: (words: string) => void };
 
-/** Which bots are shown: those with these words, in this state, in this order. All of it is in the address. */
+/** Search, status filter and order of the bots, all stored in the URL. */
 export function Filters({ shelf, words, setWords }: Props) {
   const navigate = useNavigate();
   const change = (changed: Shelf) =>

@@ -7,9 +7,9 @@ import { readBundle } from "../bundle";
 
 type Import = {
   choose: () => void;
-  /** The hidden file field that `choose` opens; it must be on the page. */
+  /** The hidden file input that `choose` opens; it must be rendered. */
   input: ReactNode;
-  /** For the element that files may be dropped on. */
+  /** Props for the element that files can be dropped on. */
   target: {
     onDragEnter: (event: DragEvent) => void;
     onDragOver: (event: DragEvent) => void;
@@ -21,7 +21,7 @@ type Import = {
 
 const hasFile = ({ dataTransfer }: DragEvent): boolean => dataTransfer.types.includes("Files");
 
-/** A bot from a file, chosen or dropped; then its page. */
+/** Import a bot from a chosen or dropped file, then open its page. */
 export function useImport(): Import {
   const cache = useQueryClient();
   const navigate = useNavigate();

@@ -1,4 +1,4 @@
-/** What the address of the grid says: which bots, in which order, and that one is to be made. */
+/** The search params of the bot list. */
 import type { BotFilter } from "@/api/bots";
 import type { BotSort } from "@/api/types";
 import { textOf } from "@/ui/address";
@@ -18,7 +18,7 @@ export type Shelf = {
   new?: true | undefined;
 };
 
-/** Whatever else is there is dropped, not an error: addresses are typed by hand. */
+/** Invalid params are ignored, since addresses can be typed by hand. */
 export function readShelf({ q, show, sort, new: wish }: Record<string, unknown>): Shelf {
   return {
     q: textOf(q),

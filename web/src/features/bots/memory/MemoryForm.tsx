@@ -18,7 +18,7 @@ type Props = {
 
 export const NEW: NewMemory = { fact: "", category: "fact", importance: 3, is_pinned: false };
 
-/** A memory, new or old, to be put into words. Enter saves, Escape leaves it. */
+/** Create or edit a memory. Enter saves, Escape cancels. */
 export function MemoryForm({ start, action, error, isBusy, onSubmit, cancel }: Props) {
   const [memory, setMemory] = useState(start);
   const change = (changed: Partial<NewMemory>) => setMemory((before) => ({ ...before, ...changed }));
@@ -62,7 +62,7 @@ export function MemoryForm({ start, action, error, isBusy, onSubmit, cancel }: P
         />
         <div className="ml-auto flex gap-2">
           <Button look="ghost" onClick={cancel}>
-            Close
+            Cancel
           </Button>
           <Button look="primary" type="submit" disabled={!isReady}>
             {action}

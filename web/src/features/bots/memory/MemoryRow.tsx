@@ -9,9 +9,9 @@ import { useFocusBack } from "@/ui/useFocusBack";
 import { MemoryForm } from "./MemoryForm";
 import { useMemories } from "./useMemories";
 
-type Props = { slug: string; memory: Memory /** How it was found, in a search. */; found?: ReactNode };
+type Props = { slug: string; memory: Memory /** How it was matched in a search. */; found?: ReactNode };
 
-/** One memory: what it says, where it comes from, how often it went along. */
+/** One memory with its origin and how often it was recalled. */
 export function MemoryRow({ slug, memory, found }: Props) {
   const [isEditing, setEditing] = useState(false);
   const pencil = useRef<HTMLButtonElement>(null);
@@ -78,7 +78,7 @@ function Facts({ slug, memory, found }: Props) {
           from a conversation
         </Link>
       ) : (
-        <span>{author === "person" ? "told by a person" : "from a conversation that is gone"}</span>
+        <span>{author === "person" ? "added manually" : "from a deleted conversation"}</span>
       )}
       <Ago at={created_at} className="mono" />
     </p>

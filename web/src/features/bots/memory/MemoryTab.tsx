@@ -24,9 +24,9 @@ import { useMemories } from "./useMemories";
 import { CATEGORIES } from "./words";
 
 const route = getRouteApi("/shell/bots/$slug/memory");
-const ANY = [{ value: "", label: "every category" }, ...CATEGORIES];
+const ANY = [{ value: "", label: "Any category" }, ...CATEGORIES];
 
-/** What a bot remembers, and what it would remember when asked something. */
+/** The memories of a bot, and a test of what it would recall. */
 export function MemoryTab() {
   const { slug } = route.useParams();
   const [q, setQ] = useState("");
@@ -68,7 +68,7 @@ export function MemoryTab() {
   );
 }
 
-/** How memories are found again on this server, in one line. */
+/** How memories are searched on this server. */
 function Way() {
   const way = useQuery(recallWayQuery).data;
   if (!way) return null;
@@ -120,7 +120,7 @@ function All({ slug, category }: { slug: string; category: MemoryCategory | null
   if (memories.length === 0) {
     return (
       <EmptyState
-        title={category ? `No ${category} yet` : "No memories yet"}
+        title={category ? "No memories in this category" : "No memories yet"}
         sentence="Facts are extracted from conversations after a short idle time. You can also add them yourself."
         example="for example: “My releases are on Thursdays.”"
       />

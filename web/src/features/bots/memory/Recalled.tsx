@@ -7,7 +7,7 @@ import { Panel } from "@/ui/Panel";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { MemoryRow } from "./MemoryRow";
 
-/** What would go along with a question, best first. */
+/** The memories that would be sent with a question, best match first. */
 export function Recalled({ slug, q }: { slug: string; q: string }) {
   const found = useQuery({ ...recallQuery(slug, q), placeholderData: keepPreviousData });
   if (found.isPending) return <SkeletonRows rows={4} label="Loading matches" />;

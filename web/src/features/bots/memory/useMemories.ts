@@ -5,7 +5,7 @@ import type { Memory } from "@/api/types";
 import { count } from "@/ui/count";
 import { toast } from "@/ui/toast";
 
-/** What a person can do with the memory of a bot. */
+/** The mutations of a bot's memory. */
 export function useMemories(slug: string) {
   const cache = useQueryClient();
   const refresh = () => refreshBot(cache, { slug, part: "memory" });
@@ -16,7 +16,7 @@ export function useMemories(slug: string) {
     onSuccess: refresh,
   });
   const pin = useMutation({ mutationFn: changeMemory, onSuccess: refresh });
-  /** Forgetting is for good, so undoing it is telling the bot once more. */
+  /** Deletion is permanent, so undo adds the memory again. */
   const again = ({ fact, category, importance, is_pinned }: Memory) =>
     addMemory({ slug, fact, category, importance, is_pinned }).then(refresh, toast.error);
   const forget = useMutation({

@@ -8,7 +8,7 @@ import { Field } from "@/ui/Field";
 import { Panel } from "@/ui/Panel";
 import { Refusal } from "@/ui/Refusal";
 
-/** Where it hears what is said to everybody. */
+/** The channels this bot is subscribed to. */
 export function Channels({ slug }: { slug: string }) {
   const cache = useQueryClient();
   const all = useQuery(channelsQuery).data;

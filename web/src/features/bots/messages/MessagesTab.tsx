@@ -15,7 +15,7 @@ import { othersOf, threadsOf } from "./words";
 
 const route = getRouteApi("/shell/bots/$slug/messages");
 
-/** What was written to a bot and by it: by people, other bots and workflows, and in channels it listens to. */
+/** Messages to and from a bot: with people, other bots, workflows and channels. */
 export function MessagesTab() {
   const { slug } = route.useParams();
   const name = useSuspenseQuery(botQuery(slug)).data.identity.display_name;

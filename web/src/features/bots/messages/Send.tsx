@@ -10,7 +10,7 @@ import { Refusal } from "@/ui/Refusal";
 import { Select } from "@/ui/Select";
 import { TYPES } from "./words";
 
-/** Write to this bot, as oneself. The reply appears below when it is there. */
+/** Send a message to this bot. The reply appears in the list below. */
 export function Send({ slug, name }: { slug: string; name: string }) {
   const cache = useQueryClient();
   const [body, setBody] = useState("");
@@ -19,7 +19,7 @@ export function Send({ slug, name }: { slug: string; name: string }) {
     mutationFn: sendMessage,
     meta: { isShownInPlace: true },
     onSuccess: (_message, sent) => {
-      // More may have been typed meanwhile.
+      // More may have been typed since.
       setBody((now) => (now.trim() === sent.body ? "" : now));
       refreshMessages(cache);
     },

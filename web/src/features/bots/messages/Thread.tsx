@@ -12,7 +12,7 @@ import { DELIVERIES, recipientWord, senderWord, typeWord } from "./words";
 const LINK = "rounded-sm text-dim underline decoration-strong underline-offset-2 hover:text-ink";
 const ICONS = { person: User, bot: Bot, workflow: Workflow };
 
-/** Messages that follow from one another. */
+/** The messages of one conversation. */
 export function Thread({ slug, messages }: { slug: string; messages: readonly BotMessage[] }) {
   return (
     <div className="rounded-lg border border-line bg-surface">
@@ -59,7 +59,7 @@ function From({ sender }: { sender: MessageSender }) {
   );
 }
 
-/** What became of it at one bot, and where that can be read in full. */
+/** The delivery to one bot, with links to its conversation and run. */
 function Delivered({ delivery, isItself }: { delivery: MessageDelivery; isItself: boolean }) {
   const { bot, status, session_id: sessionId, run_id: runId, error, cost_micros } = delivery;
   const { word, tone } = DELIVERIES[status];

@@ -1,4 +1,4 @@
-/** Messages in words: who wrote to whom, and what became of it. */
+/** Labels for messages, and their grouping into threads. */
 import type { BotMessage, MessageDelivery, MessageRecipient, MessageSender } from "@/api/types";
 import type { Tone } from "@/ui/tone";
 
@@ -13,7 +13,7 @@ export const typeWord = (type: string): string =>
   TYPES.find(({ value }) => value === type)?.label.toLowerCase() ?? type.replaceAll("_", " ");
 
 export const DELIVERIES: Record<MessageDelivery["status"], { word: string; tone: Tone }> = {
-  queued: { word: "on its way", tone: "idle" },
+  queued: { word: "queued", tone: "idle" },
   delivering: { word: "answering", tone: "run" },
   answered: { word: "answered", tone: "ok" },
   silent: { word: "noted", tone: "ok" },
@@ -21,7 +21,7 @@ export const DELIVERIES: Record<MessageDelivery["status"], { word: string; tone:
 };
 
 export function senderWord(sender: MessageSender): string {
-  if (sender.type === "bot" && sender.spoken_by) return `${sender.name} (${sender.spoken_by} spoke)`;
+  if (sender.type === "bot" && sender.spoken_by) return `${sender.name} (sent by ${sender.spoken_by})`;
   return sender.name;
 }
 
@@ -38,7 +38,7 @@ export function recipientWord(recipient: MessageRecipient): string {
 
 export type Thread = { id: string; messages: readonly BotMessage[] };
 
-/** What follows from one another together, in the order it was said; the thread with the newest message first. */
+/** Group messages by conversation, oldest first; the thread with the newest message comes first. */
 export function threadsOf(newestFirst: readonly BotMessage[]): Thread[] {
   const threads = new Map<string, BotMessage[]>();
   for (const message of newestFirst) {
@@ -49,7 +49,7 @@ export function threadsOf(newestFirst: readonly BotMessage[]): Thread[] {
   return [...threads].map(([id, messages]) => ({ id, messages }));
 }
 
-/** The bots there is something to read with, by name. */
+/** The other bots in these messages, sorted by name. */
 export function othersOf(messages: readonly BotMessage[], slug: string): string[] {
   const found = messages.flatMap(({ sender, recipient }) => [
     ...(sender.type === "bot" ? [sender.slug] : []),

@@ -6,7 +6,7 @@ import type { Bot } from "@/api/types";
 import { Button, buttonClass } from "@/ui/Button";
 import { InlineText } from "@/ui/InlineText";
 
-/** Why a bot cannot be talked to, and the way to change that. On every page of it. */
+/** Why a bot cannot answer and how to fix it. Shown on all of its pages. */
 export function BlockedBar({ bot, reason }: { bot: Bot; reason: string }) {
   return (
     <div
@@ -22,7 +22,7 @@ export function BlockedBar({ bot, reason }: { bot: Bot; reason: string }) {
   );
 }
 
-/** To the file that is to blame, at its line. */
+/** Links to the line of the file that causes the problem. */
 function Repair({ bot }: { bot: Bot }) {
   const cause = bot.problems.find((problem) => !problem.is_warning);
   const file = cause?.file === "soul" ? undefined : cause?.file;

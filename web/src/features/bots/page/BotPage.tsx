@@ -27,7 +27,7 @@ const TABS = [
   { to: "/bots/$slug/settings", label: "Settings", icon: Settings2 },
 ] as const;
 
-/** The frame of one bot: who it is, whether it can be talked to, and its pages. */
+/** The frame of a bot's pages: header, tabs and the reason if it cannot answer. */
 export function BotPage() {
   const { slug } = route.useParams();
   const { data: bot, error } = useSuspenseQuery(botQuery(slug));
@@ -61,7 +61,7 @@ export function BotPage() {
   );
 }
 
-/** It was there when the page was opened. */
+/** Shown if the bot was deleted while the page was open. */
 function Gone({ bot }: { bot: Bot }) {
   return (
     <Page title={bot.identity.display_name} crumbs={[{ label: "Bots", to: "/bots" }]}>

@@ -5,7 +5,7 @@ import { interviewQuery, startInterview } from "@/api/builder";
 import type { Bot } from "@/api/types";
 import { Button } from "@/ui/Button";
 
-/** Let Forge ask what should be different about a bot. */
+/** Start an interview that changes the bot. */
 export function Reconfigure({ bot }: { bot: Bot }) {
   const cache = useQueryClient();
   const navigate = useNavigate();

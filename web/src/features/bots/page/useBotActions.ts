@@ -7,7 +7,7 @@ import { download } from "../bundle";
 
 const DONE: Record<BotStatus, string> = { active: "Enabled", disabled: "Disabled", archived: "Archived" };
 
-/** What can be done with a bot as a whole, from its menu and from its settings. */
+/** Status changes, deletion and export, used by the menu and the settings. */
 export function useBotActions({ id, slug, status, identity: { display_name: name } }: Bot) {
   const cache = useQueryClient();
   const navigate = useNavigate();

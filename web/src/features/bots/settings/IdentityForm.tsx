@@ -15,7 +15,7 @@ import { changeOf, type Form, formOf, mistakesOf } from "../form";
 import { Conflict } from "../soul/Conflict";
 import { useSavingIdentity } from "./useSavingIdentity";
 
-/** Only what the person touched is theirs: the rest of the form follows the file. */
+/** Only touched fields are kept locally; the rest follows the file. */
 export function IdentityForm({ bot }: { bot: Bot }) {
   const models = useQuery(modelsQuery).data;
   const [touched, setTouched] = useState<Partial<Form>>({});
@@ -93,7 +93,7 @@ export function IdentityForm({ bot }: { bot: Bot }) {
   );
 }
 
-/** How it answers: how freely, and how much at most. */
+/** Temperature and maximum answer length. */
 function AnswerFields({ form, mistakes, change }: FormPart) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">

@@ -16,7 +16,7 @@ import { IdentityForm } from "./IdentityForm";
 
 const route = getRouteApi("/shell/bots/$slug/settings");
 
-/** How a bot looks and what it runs on; where it is; what it cost; and how to be rid of it. */
+/** Identity, location and cost of a bot, and its deletion. */
 export function SettingsTab() {
   const { slug } = route.useParams();
   const bot = useSuspenseQuery(botQuery(slug)).data;

@@ -6,8 +6,8 @@ import { conflictOf, fileStateQuery } from "@/api/versions";
 import { toast } from "@/ui/toast";
 
 /**
- * Saving what was changed about a bot, on top of the IDENTITY.md that was there when the changing began.
- * Anything else in that file is a conflict for the person to decide.
+ * Saves changes on top of the IDENTITY.md that was current when editing began. If the file changed since, the person
+ * resolves the conflict.
  */
 export function useSavingIdentity(slug: string, isDirty: boolean, onSaved: () => void) {
   const cache = useQueryClient();

@@ -16,7 +16,7 @@ import { useSkills } from "./useSkills";
 
 type Props = { slug: string; attached: readonly string[]; close: () => void };
 
-/** The library, to give a bot something of it. */
+/** Choose a skill from the library to attach. */
 export function AttachSkill({ slug, attached, close }: Props) {
   const [typed, setTyped] = useState("");
   const skills = useQuery(skillsQuery);

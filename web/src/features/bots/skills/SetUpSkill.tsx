@@ -10,7 +10,7 @@ import { useSkills } from "./useSkills";
 
 type Props = { slug: string; skill: BotSkill; close: () => void };
 
-/** What holds for a skill in this bot alone. */
+/** The settings of a skill for this bot only. */
 export function SetUpSkill({ slug, skill, close }: Props) {
   return (
     <Modal
@@ -59,7 +59,7 @@ function SetUpForm({ slug, skill, close }: Props) {
       <TextArea
         label="Settings"
         hint="One per line, for example: region = north"
-        error={wrong !== null ? `“${wrong.trim()}” has no = in it.` : null}
+        error={wrong !== null ? `“${wrong.trim()}” is not in the form name = value.` : null}
         mono
         rows={3}
         value={setup.settings}
@@ -71,7 +71,7 @@ function SetUpForm({ slug, skill, close }: Props) {
       <Refusal error={setUp.error} />
       <div className="flex justify-end gap-2">
         <Button look="ghost" onClick={close}>
-          Close
+          Cancel
         </Button>
         <Button look="primary" type="submit" disabled={wrong !== null || setUp.isPending}>
           Save
@@ -94,7 +94,7 @@ function Allowed({ skill: { capabilities, granted }, allowed, setAllowed }: Allo
     <fieldset className="space-y-1.5">
       <legend className="mb-1 text-xs font-medium text-dim">Permissions for this bot</legend>
       <CheckField
-        label="Everything that is granted"
+        label="All granted permissions"
         hint="Includes future grants."
         checked={allowed === null}
         onChange={(isAll) => setAllowed(isAll ? null : [...granted])}

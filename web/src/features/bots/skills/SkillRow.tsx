@@ -10,7 +10,7 @@ import { SetUpSkill } from "./SetUpSkill";
 import { FREE } from "./setup";
 import { useSkills } from "./useSkills";
 
-/** One skill of a bot: on or off, which version, what it asks for, and what keeps it away. */
+/** One skill of a bot: its switch, version, capabilities and problem. */
 export function SkillRow({ slug, skill }: { slug: string; skill: BotSkill }) {
   const { change, detach } = useSkills(slug);
   const [isSettingUp, setSettingUp] = useState(false);
@@ -81,13 +81,13 @@ function Facts({ skill: { kind, version, pin, tier, overrides } }: { skill: BotS
   return <span className="text-xs text-dim">{said.join(" · ")}</span>;
 }
 
-/** What it asks for; what it may not do here is struck through. */
+/** Requested capabilities; those not available here are struck through. */
 function Asks({ skill: { capabilities, granted, narrowed } }: { skill: BotSkill }) {
   return (
     <ul aria-label="Capabilities" className="flex flex-wrap gap-x-2 text-xs text-dim">
       {capabilities.map((one) => {
         const isAllowed = one === FREE || (granted.includes(one) && (narrowed?.includes(one) ?? true));
-        const why = granted.includes(one) ? "not for this bot" : "not granted";
+        const why = granted.includes(one) ? "disabled for this bot" : "not granted";
         return (
           <li
             key={one}

@@ -15,7 +15,7 @@ import { SkillRow } from "./SkillRow";
 
 const route = getRouteApi("/shell/bots/$slug/skills");
 
-/** What a bot can do besides talking: the skills it has, which of them it can take up, and how each is set up. */
+/** The skills of a bot and their settings. */
 export function SkillsTab() {
   const { slug } = route.useParams();
   const skills = useQuery(botSkillsQuery(slug));
@@ -48,7 +48,7 @@ export function SkillsTab() {
         <EmptyState
           title="No skills"
           sentence="Attach a skill from the library to extend what this bot can do."
-          example="for example summarize, which is included with Forge"
+          example="for example summarize, included with Forge"
         />
       )}
       {skills.data && skills.data.length > 0 && (

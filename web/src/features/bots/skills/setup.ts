@@ -1,18 +1,18 @@
-/** How a skill is set up for one bot, as a form has it and as the server takes it. */
+/** Conversion between a bot skill's settings and its form. */
 import type { BotSkill, BotSkillChange } from "@/api/types";
 
 export type Setup = {
   version: string;
   description: string;
-  /** A line for each: `name = value`. */
+  /** One setting per line: `name = value`. */
   settings: string;
-  /** Null: all that is granted. */
+  /** null: everything that is granted. */
   allowed: readonly string[] | null;
 };
 
-/** Not settings of the skill: what the bot reads of it, and a note of Forge's. */
+/** Overrides that are not settings: the description for the bot, and Forge's own marker. */
 const OWN = ["description", "origin"];
-/** Nobody has to grant it, so a list of it alone allows nothing. */
+/** Needs no grant, so a list of only this capability allows nothing. */
 export const FREE = "log";
 
 export function setupOf({ pin, overrides, narrowed }: BotSkill): Setup {
@@ -49,7 +49,7 @@ function settingsOf(text: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** The first line that is no setting; null when all are. */
+/** The first line that is not `name = value`; null if all are valid. */
 export function wrongLine(text: string): string | null {
   const lines = text.split("\n").filter((line) => line.trim());
   return lines.find((line) => !/^\s*[^=\s][^=]*=/.test(line)) ?? null;

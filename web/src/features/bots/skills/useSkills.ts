@@ -3,7 +3,7 @@ import { attachSkill, changeBotSkill, detachSkill, refreshBot } from "@/api/bots
 import type { BotSkill } from "@/api/types";
 import { toast } from "@/ui/toast";
 
-/** What a person can do with the skills of a bot. */
+/** The mutations of a bot's skills. */
 export function useSkills(slug: string) {
   const cache = useQueryClient();
   const refresh = () => refreshBot(cache, { slug, part: "skills" });

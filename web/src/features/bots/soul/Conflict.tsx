@@ -11,7 +11,7 @@ const VIEWS: readonly { value: View; label: string }[] = [
   { value: "theirs", label: "Their changes" },
 ];
 
-/** A save was refused, for the file is another by now: both texts, and the ways on. */
+/** Shown if a save failed because the file changed: both texts and the options. */
 export function Conflict({
   name,
   conflict: { current, theirs, yours },
@@ -40,7 +40,7 @@ type ChooseProps = {
   children: ReactNode;
 };
 
-/** Whose text the file should have. Whoever closes this goes on writing: nothing is decided. */
+/** Choose which text to keep. Closing it keeps editing. */
 export function Choose({ name, current, isBusy, ways, children }: ChooseProps) {
   const isGone = current.hash === null;
   return (

@@ -20,7 +20,7 @@ type Props = {
   setDraft: (change: (before: Draft | undefined) => Draft | undefined) => void;
 };
 
-/** A file of a bot, to write in. Nothing but the person's own decision ever replaces what they typed. */
+/** The editor of a bot's file. The typed text is only ever replaced by a decision of the person. */
 export function FileEditor({ slug, state, startLine, draft, setDraft }: Props) {
   const { file } = state;
   const editor = useRef<EditorHandle>(null);
@@ -28,7 +28,7 @@ export function FileEditor({ slug, state, startLine, draft, setDraft }: Props) {
   const problems = useChecked(slug, state, draft);
   const saving = useSaving({ slug, file, draft, setDraft });
   const { conflict } = saving;
-  // Where there is no file there is nothing to write in: first it has to be written back.
+  // A missing file cannot be edited; it has to be restored first.
   if (state.content === null && !draft) return <HandEdit slug={slug} state={state} isEdited={false} />;
   return (
     <>
@@ -49,7 +49,7 @@ export function FileEditor({ slug, state, startLine, draft, setDraft }: Props) {
         problems={problems}
         goTo={({ line, column }) => editor.current?.goTo(line ?? null, column ?? null)}
       />
-      <SaveBar file={file} draft={draft} saving={saving} />
+      <SaveBar draft={draft} saving={saving} />
       {conflict && (
         <Conflict
           name={nameOf(file)}

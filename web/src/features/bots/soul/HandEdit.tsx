@@ -8,7 +8,7 @@ import { useTakingBack } from "./useTakingBack";
 
 type Props = { slug: string; state: FileState; isEdited: boolean };
 
-/** The file is not the version that counts: somebody wrote into it, or took it away. A person decides. */
+/** Shown if the file on disk differs from the accepted version. A person accepts the edit or rolls back. */
 export function HandEdit({ slug, state, isEdited }: Props) {
   const { file, content, hash, version, problems, diff } = state;
   const [isAsking, setAsking] = useState(false);

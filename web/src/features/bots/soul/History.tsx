@@ -12,7 +12,7 @@ import { placeOf } from "./place";
 
 type Props = { slug: string; file: BotFile; selected: number | undefined };
 
-/** Every version of a file, newest first. */
+/** All versions of a file, newest first. */
 export function History({ slug, file, selected }: Props) {
   const query = useInfiniteQuery(versionsQuery(slug, file));
   const versions = query.data?.pages.flatMap((page) => page.items) ?? [];

@@ -13,7 +13,7 @@ import type { Saving } from "./useSaving";
 
 type Props = { slug: string; state: FileState; draft: Draft; saving: Saving };
 
-/** The file changed while somebody writes: says so, and leaves their text alone. */
+/** Shown if the file changed during editing. The typed text stays. */
 export function Meanwhile({ slug, state, draft, saving }: Props) {
   const [isComparing, setComparing] = useState(false);
   const name = nameOf(state.file);

@@ -1,17 +1,15 @@
 import { Save } from "lucide-react";
-import type { BotFile } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
 import { Refusal } from "@/ui/Refusal";
 import { useShortcut } from "@/ui/shortcuts";
 import type { Draft } from "./draft";
-import { nameOf } from "./place";
 import type { Saving } from "./useSaving";
 
-type Props = { file: BotFile; draft: Draft | undefined; saving: Saving };
+type Props = { draft: Draft | undefined; saving: Saving };
 
-/** Whether there is something to save, a few words about it, and the button. */
-export function SaveBar({ file, draft, saving }: Props) {
+/** The save button with the status and a description of the change. */
+export function SaveBar({ draft, saving }: Props) {
   useShortcut("mod+s", { label: "Save file", group: "Soul" }, saving.save);
   return (
     <>
@@ -24,7 +22,7 @@ export function SaveBar({ file, draft, saving }: Props) {
         }}
       >
         <span role="status" className="text-xs text-dim max-sm:basis-full">
-          {draft ? "Not saved." : `${nameOf(file)} as it is on disk.`}
+          {draft ? "Not saved." : "No unsaved changes."}
         </span>
         <input
           aria-label="Description of the change"

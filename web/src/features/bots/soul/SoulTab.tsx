@@ -17,7 +17,7 @@ import { VersionView } from "./VersionView";
 
 const route = getRouteApi("/shell/bots/$slug/soul");
 
-/** The files that make a bot what it is: to write in, to look back, to take back. */
+/** The files of a bot: edit them, view their history and roll back. */
 export function SoulTab() {
   const { slug } = route.useParams();
   const place = route.useSearch();

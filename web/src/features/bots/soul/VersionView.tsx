@@ -18,7 +18,7 @@ import { useTakingBack } from "./useTakingBack";
 
 type Props = { slug: string; file: BotFile; number: number; other: number | undefined };
 
-/** An older version: its text, or how it differs from another one. */
+/** An older version: its text, or its differences to another one. */
 export function VersionView({ slug, file, number, other }: Props) {
   const version = useQuery(versionQuery(slug, file, number));
   return (
@@ -48,7 +48,7 @@ function Bar({ slug, file, number, other }: Props) {
     useInfiniteQuery(versionsQuery(slug, file)).data?.pages.flatMap((page) => page.items) ?? [];
   const options = [
     { value: "", label: "Compare with…" },
-    { value: String(THE_FILE), label: "the file as it is now" },
+    { value: String(THE_FILE), label: "current file" },
     ...versions
       .filter((version) => version.number !== number)
       .map((version) => ({ value: String(version.number), label: `version ${version.number}` })),
@@ -109,7 +109,7 @@ function About({ version: { number, author, message, created_at, hash } }: { ver
   );
 }
 
-/** From the older to the newer, whichever was chosen first. */
+/** Always from the older to the newer version. */
 function Comparison({ slug, file, number, other }: Required<Props> & { other: number }) {
   const [left, right] =
     other === THE_FILE ? [number, null] : [Math.min(number, other), Math.max(number, other)];

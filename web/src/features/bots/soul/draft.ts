@@ -1,6 +1,6 @@
 /**
- * A text that somebody is writing, and what it was begun from. There is a draft only while it differs from
- * that: whoever has typed nothing sees the file as it is, also when it changes.
+ * An edited text and the version it is based on. A draft exists only while the two differ, so an unedited page follows
+ * changes of the file.
  */
 import type { BotFile, FileState } from "@/api/types";
 
@@ -14,18 +14,18 @@ export const baseOf = ({ content, hash, version }: FileState): Base => ({
   version,
 });
 
-/** After the text became another; undefined when it is what it was begun from. */
+/** The draft after an edit; undefined if the text equals its base. */
 export function edited(draft: Draft | undefined, text: string, state: FileState): Draft | undefined {
   const base = draft?.base ?? baseOf(state);
   return text === base.text ? undefined : { text, base };
 }
 
-/** After `saved` became the file: what was typed meanwhile goes on from there. */
+/** The draft after `saved` was written; text typed since is based on the new version. */
 export function afterSave(draft: Draft | undefined, saved: string, state: FileState): Draft | undefined {
   return draft && draft.text !== saved ? edited(undefined, draft.text, state) : undefined;
 }
 
-/** The file is not the one the draft was begun from. */
+/** The file is no longer the one the draft is based on. */
 export const isOutdated = (draft: Draft | undefined, state: FileState): boolean =>
   draft !== undefined && draft.base.hash !== state.hash;
 

@@ -1,7 +1,7 @@
-/** What the address says: which file, which version of it, compared with what, and at which line to begin. */
+/** The search params of the soul page. */
 import type { BotFile } from "@/api/types";
 
-/** `with` is the number of another version; 0 stands for the file as it is now. */
+/** `with` is the version to compare with; 0 stands for the current file. */
 export type Place = {
   file?: Exclude<BotFile, "soul"> | undefined;
   version?: number | undefined;
@@ -20,7 +20,7 @@ export const nameOf = (file: BotFile): string => FILES.find(({ value }) => value
 
 export const languageOf = (file: BotFile) => (file === "skills-file" ? "toml" : "markdown");
 
-/** The part of a bot that a file is, as `bot.changed` names it. */
+/** The part of a bot that a file belongs to, as named in `bot.changed`. */
 export const partOf = (file: BotFile) => (file === "skills-file" ? "skills" : file);
 
 const OTHERS = ["identity", "user", "skills-file"] as const;
@@ -29,7 +29,7 @@ export const THE_FILE = 0;
 const whole = (value: unknown, least: number): number | undefined =>
   typeof value === "number" && Number.isInteger(value) && value >= least ? value : undefined;
 
-/** Whatever else is there is dropped, not an error: addresses are typed by hand. */
+/** Invalid params are ignored, since addresses can be typed by hand. */
 export function readPlace(search: Record<string, unknown>): Place {
   const version = whole(search.version, 1);
   return {
@@ -40,5 +40,5 @@ export function readPlace(search: Record<string, unknown>): Place {
   };
 }
 
-/** The place of a file, whichever it is. */
+/** The search params of a file. */
 export const placeOf = (file: BotFile): Place => (file === "soul" ? {} : { file });

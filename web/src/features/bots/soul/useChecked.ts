@@ -6,7 +6,7 @@ import type { Draft } from "./draft";
 
 const QUIET_MS = 400;
 
-/** What is wrong with the text on the page: the server is asked once nobody has typed for a moment. */
+/** Validation of the text, requested after a short pause in typing. */
 export function useChecked(slug: string, state: FileState, draft: Draft | undefined): readonly FileProblem[] {
   const text = useQuiet(draft?.text, QUIET_MS);
   const checked = useQuery({

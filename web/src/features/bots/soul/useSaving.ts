@@ -16,7 +16,7 @@ type Options = {
 
 export type Saving = ReturnType<typeof useSaving>;
 
-/** Saving a draft: as a new version, or as a question to the person when the file is another by now. */
+/** Saves a draft as a new version, or reports a conflict if the file changed. */
 export function useSaving({ slug, file, draft, setDraft }: Options) {
   const cache = useQueryClient();
   const [message, setMessage] = useState("");

@@ -5,7 +5,7 @@ import { acceptEdit, fileStateQuery, rollBack } from "@/api/versions";
 import { toast } from "@/ui/toast";
 import { nameOf, partOf } from "./place";
 
-/** Accepting what was written by hand, and going back to an older version. */
+/** Accept an edit made outside Forge, or roll back to an older version. */
 export function useTakingBack(slug: string, file: BotFile) {
   const cache = useQueryClient();
   const learn = (state: FileState) => {
@@ -18,14 +18,14 @@ export function useTakingBack(slug: string, file: BotFile) {
       learn(state);
       toast.ok(`Accepted ${nameOf(file)} as version ${state.version}.`);
     },
-    // Somebody wrote into it once more: show that instead.
+    // The file changed again: show the new text instead.
     onError: () => cache.invalidateQueries({ queryKey: fileStateQuery(slug, file).queryKey }),
   });
   const rollback = useMutation({
     mutationFn: (version: number) => rollBack({ slug, file, version }),
     onSuccess: (state, version) => {
       learn(state);
-      toast.ok(`${nameOf(file)} is version ${version} again, as version ${state.version}.`);
+      toast.ok(`Rolled back ${nameOf(file)} to version ${version}, saved as version ${state.version}.`);
     },
   });
   return { accept, rollback };

@@ -15,11 +15,11 @@ type Props = {
   talk: Talk;
   review: Review;
   setUp: () => void;
-  /** Change what was agreed on, field by field. */
+  /** Edit the result field by field. */
   edit: () => void;
 };
 
-/** The same interview as a conversation. */
+/** The interview as a chat. */
 export function Chat(props: Props) {
   const { session, talk } = props;
   const box = useRef<HTMLElement>(null);

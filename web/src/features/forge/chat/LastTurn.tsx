@@ -24,7 +24,7 @@ type Props = {
   field: RefObject<HTMLTextAreaElement | null>;
 };
 
-/** What waits for an answer: only here are there buttons. */
+/** The current turn, with its buttons. */
 export function LastTurn(props: Props) {
   const { session, growing, talk } = props;
   if (session.due) return <Thinking session={session} growing={growing} cancel={talk.cancel} />;
@@ -56,7 +56,7 @@ function Waiting({ session, turn, talk, review, setUp, edit, field }: Props & { 
       )}
       {turn.action === "show_preview" && <PreviewCard session={session} preview={turn.preview} />}
       {isReady && (
-        // Beside the conversation it stands anyway.
+        // On wide screens the preview is already shown beside the chat.
         <div className="lg:hidden">
           <PreviewCard session={session} preview={session.preview} />
         </div>

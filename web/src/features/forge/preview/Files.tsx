@@ -15,7 +15,7 @@ import type { Review } from "../review/useReview";
 
 type Props = { session: Interview; shown: Wanted; review: Review };
 
-/** The exact files: what would be written, or what was. */
+/** The files that would be written, or that were written. */
 export function Files({ session, shown, review }: Props) {
   const files = useQuery(filesQuery(session.session_id, shown));
   const isOutdated = !session.made && JSON.stringify(shown) !== JSON.stringify(review.wanted);
@@ -35,7 +35,7 @@ export function Files({ session, shown, review }: Props) {
   );
 }
 
-/** More than these are chosen from a list. */
+/** More files than this are chosen from a list. */
 const MAX_SIDE_BY_SIDE = 4;
 
 function Tabs({ files }: { files: readonly FileChange[] }) {
@@ -65,12 +65,12 @@ function Tabs({ files }: { files: readonly FileChange[] }) {
 function Content({ file: { path, before = null, content } }: { file: FileChange }) {
   if (before === null || before === content)
     return <Code isWrapped text={content} language={languageOf(path)} />;
-  return <Diff diff={compare(before, content, { left: "as it is", right: "as it will be" })} />;
+  return <Diff diff={compare(before, content, { left: "current", right: "new" })} />;
 }
 
 function stateOf({ before = null, content }: FileChange): string {
   if (before === null) return "new";
-  return before === content ? "as it is" : "changed";
+  return before === content ? "unchanged" : "changed";
 }
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

@@ -14,7 +14,7 @@ const VIEWS = [
 
 type Props = { session: Interview; review: Review; isBeside: boolean };
 
-/** What becomes of the answers: a card, and the very files as soon as all is known. */
+/** The result so far: a card, and the files once everything is known. */
 export function Preview({ session, review, isBeside }: Props) {
   const isFiles = review.shown !== null;
   const content = (
@@ -30,7 +30,7 @@ export function Preview({ session, review, isBeside }: Props) {
               onChange={(view) => review.showFiles(view === "files")}
             />
           ) : (
-            <span className="text-xs text-dim">Files appear when enough is known</span>
+            <span className="text-xs text-dim">Files appear when the interview is complete</span>
           )}
         </span>
       </div>
@@ -60,7 +60,7 @@ export function Preview({ session, review, isBeside }: Props) {
 
 type BelowProps = { session: Interview; isFiles: boolean; hideFiles: () => void; children: ReactNode };
 
-/** Where there is no room beside the question: a bar below it that opens. */
+/** On narrow screens: an expandable bar below the question. */
 function Below({ session, isFiles, hideFiles, children }: BelowProps) {
   const [isOpen, setOpen] = useState(false);
   const isShown = isOpen || isFiles;

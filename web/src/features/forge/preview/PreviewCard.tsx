@@ -8,7 +8,7 @@ import { Badge } from "@/ui/Badge";
 
 type Props = { session: Interview; preview: InterviewPreview };
 
-/** What is known so far: who it is, how it speaks, what runs it, what it can do. */
+/** What is known so far: name, personality, model, skills. */
 export function PreviewCard({ session, preview }: Props) {
   const isSkill = session.mode === "skill";
   const { variants, capabilities, trigger } = preview.fields;
@@ -50,12 +50,12 @@ export function PreviewCard({ session, preview }: Props) {
           <span className="text-wait">{preview.missing.join(", ")}</span>
         </Part>
       )}
-      {preview.missing.length === 0 && <Badge tone="ok">all is known</Badge>}
+      {preview.missing.length === 0 && <Badge tone="ok">complete</Badge>}
     </div>
   );
 }
 
-/** Its own face once it has one. */
+/** The bot's own avatar once it has one. */
 function Face({ session: { mode, bot_slug, preview } }: { session: Interview }) {
   const bot = useQuery({ ...botQuery(bot_slug ?? ""), enabled: bot_slug !== null }).data;
   if (bot) return <Avatar of={bot.identity} />;
@@ -79,9 +79,7 @@ const Part = ({ name, children }: { name: string; children: ReactNode }) => (
   </div>
 );
 
-const Later = ({ word = "comes with your answers" }: { word?: string }) => (
-  <span className="text-faint">{word}</span>
-);
+const Later = ({ word = "not set yet" }: { word?: string }) => <span className="text-faint">{word}</span>;
 
 const Names = ({ of: names }: { of: readonly string[] }) => (
   <ul className="mt-0.5 flex flex-wrap gap-1">

@@ -13,7 +13,7 @@ type Props = {
   back: (phase: InterviewPhase) => void;
 };
 
-/** A bot, card by card: name and description are changed here, the rest where it was asked. */
+/** Review of a bot. Name and description are edited here; other parts link back to their question. */
 export function BotReview({ session, config, change, back }: Props) {
   const { personality, model_config: model, skills, variants } = config;
   const again = (phase: InterviewPhase, what: string) =>
@@ -31,7 +31,7 @@ export function BotReview({ session, config, change, back }: Props) {
             required
             maxLength={200}
             autoComplete="off"
-            error={config.name.trim() === "" ? "It needs a name." : null}
+            error={config.name.trim() === "" ? "Enter a name." : null}
             value={config.name}
             onChange={(event) => change({ name: event.target.value })}
           />

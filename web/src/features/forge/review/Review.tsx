@@ -14,7 +14,7 @@ import { createWord } from "./words";
 
 type Props = { session: Interview; talk: Talk; review: Reviewed };
 
-/** All that was agreed on, in one place, to be changed a last time. Nothing is made before this is confirmed. */
+/** The final review before anything is created. */
 export function Review({ session, talk, review }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useTurnFocus(session.revision, heading);

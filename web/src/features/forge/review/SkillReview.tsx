@@ -16,7 +16,7 @@ type Props = {
   change: (edits: Partial<SkillRequest>) => void;
 };
 
-/** A skill: how it is called and what for, what it may do, and how its own test went. */
+/** Review of a skill: name, description, permissions and self-test. */
 export function SkillReview({ session, request, change }: Props) {
   const may = request.capabilities ?? session.preview.fields.capabilities ?? [];
   return (
@@ -50,7 +50,7 @@ export function SkillReview({ session, request, change }: Props) {
             <Fact name="Kind">{KIND_WORD[request.skill_type]}</Fact>
             <Fact name="Permissions">
               {may.length === 0 ? (
-                <span className="text-dim">touch nothing</span>
+                <span className="text-dim">none</span>
               ) : (
                 <span className="mono">{may.join(", ")}</span>
               )}

@@ -3,7 +3,7 @@ import { Badge } from "@/ui/Badge";
 import { Panel } from "@/ui/Panel";
 import { formatDuration } from "@/ui/time";
 
-/** How a skill's own test went in the sandbox. */
+/** The result of a skill's self-test. */
 export function Trial({ report }: { report: TrialReport }) {
   const state = report.passed ? (
     <Badge tone="ok">{report.ran ? "passed" : "checked"}</Badge>

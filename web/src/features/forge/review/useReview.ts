@@ -10,18 +10,18 @@ import type { Told } from "../session/follow";
 type Edits = Partial<BuilderConfig> & Partial<SkillRequest>;
 
 export type Review = {
-  /** What would be made, with what was changed here; null before all is known. */
+  /** What would be created, including edits; null until everything is known. */
   wanted: Wanted | null;
   change: (edits: Edits) => void;
   create: () => void;
   isCreating: boolean;
   error: unknown;
-  /** What the files are shown of; null when they are not shown. */
+  /** What the files are generated from; null while they are hidden. */
   shown: Wanted | null;
   showFiles: (isShown: boolean) => void;
 };
 
-/** What was agreed on, changed a last time, looked at as files, and made. */
+/** State of the review: edits, file preview and creation. */
 export function useReview(session: Interview, tell: (told: readonly Told[]) => void): Review {
   const [edited, setEdited] = useState<{ of: string; edits: Edits }>({ of: "", edits: {} });
   const [shown, setShown] = useState<Wanted | null>(null);

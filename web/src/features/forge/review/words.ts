@@ -3,7 +3,7 @@ import type { Interview, Made } from "@/api/types";
 const isChange = ({ mode, skill_name }: Interview): boolean =>
   mode === "reconfigure" || (mode === "skill" && Boolean(skill_name));
 
-/** What the button does that makes it. */
+/** The label of the button that creates or changes it. */
 export function createWord(session: Interview, isCreating: boolean): string {
   const { mode, turn } = session;
   if (isCreating) return isChange(session) ? "Changing…" : "Creating…";
@@ -12,7 +12,7 @@ export function createWord(session: Interview, isCreating: boolean): string {
   return `${isChange(session) ? "Change" : "Create"} the ${mode === "skill" ? "skill" : "bot"}`;
 }
 
-/** What came of it. */
+/** The heading of the result. */
 export function madeWords(session: Interview, { bots }: Pick<Made, "bots">): string {
   if (bots.length > 1) return "Bots created";
   return `The ${session.mode === "skill" ? "skill" : "bot"} is ${isChange(session) ? "changed" : "created"}`;

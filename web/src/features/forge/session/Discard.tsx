@@ -7,7 +7,7 @@ import { Button } from "@/ui/Button";
 import { Confirm } from "@/ui/Confirm";
 import { toast } from "@/ui/toast";
 
-/** Throw the interview away. To leave it for later, one simply leaves. */
+/** Delete the interview. Leaving the page keeps it as a draft. */
 export function Discard({ sessionId }: { sessionId: string }) {
   const [isAsked, setAsked] = useState(false);
   const navigate = useNavigate();

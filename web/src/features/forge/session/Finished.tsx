@@ -10,7 +10,7 @@ import { madeWords } from "../review/words";
 
 type Props = { session: Interview; made: Made | null; review: Review };
 
-/** What came of it, and where to go from here. */
+/** The result of the interview, with links to continue. */
 export function Finished({ session, made, review }: Props) {
   if (!made) return null;
   return (

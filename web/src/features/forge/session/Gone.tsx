@@ -3,7 +3,7 @@ import { buttonClass } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { Page } from "@/ui/Page";
 
-/** It was there when the page was opened. */
+/** Shown if the interview was deleted while the page was open. */
 export function Gone({ title }: { title: string }) {
   return (
     <Page title={title} crumbs={[{ label: "Forge", to: "/forge" }]}>

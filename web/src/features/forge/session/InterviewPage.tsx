@@ -26,7 +26,7 @@ const WAYS = [
 ] as const;
 const BESIDE = "(min-width: 1024px)";
 
-/** One interview, in whichever way one likes, beside what becomes of it. */
+/** An interview as wizard or chat, beside a preview of its result. */
 export function InterviewPage() {
   const { session, growing, isGone, tell } = useInterview(route.useLoaderData());
   const talk = useTalk(session, tell);

@@ -8,7 +8,7 @@ import type { Talk } from "./useTalk";
 
 type Props = { session: Interview; talk: Talk; setUp: () => void };
 
-/** Who asks, and why; and the way to let the other one ask. */
+/** Who asks the questions and why, with a button to switch. */
 export function SpeakerBar({ session: { spoken_by, cost_micros }, talk, setUp }: Props) {
   const { speaker, model, why, can_switch } = spoken_by;
   const name = model ? shortModel(model) : "a model";
@@ -25,7 +25,7 @@ export function SpeakerBar({ session: { spoken_by, cost_micros }, talk, setUp }:
         </span>
       ) : (
         <span className="min-w-0 break-words">
-          <span className="text-ink">Forge’s own questions</span>
+          <span className="text-ink">Built-in questions</span>
           {why && <span className="max-sm:sr-only"> · {why}</span>}
         </span>
       )}
@@ -37,7 +37,7 @@ export function SpeakerBar({ session: { spoken_by, cost_micros }, talk, setUp }:
       <span className="ml-auto flex">
         {speaker === "model" && (
           <Button look="ghost" disabled={talk.isSwitching} onClick={() => switchTo("guide")}>
-            Use Forge’s own questions
+            Use built-in questions
           </Button>
         )}
         {speaker === "guide" && can_switch && (

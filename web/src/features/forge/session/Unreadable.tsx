@@ -7,7 +7,7 @@ import { Discard } from "./Discard";
 
 const route = getRouteApi("/shell/forge/$sessionId");
 
-/** An interview that cannot be opened: why not, and the way to be rid of it. It is kept until then. */
+/** Shown if an interview cannot be opened, with a button to delete it. */
 export function Unreadable({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const { sessionId } = route.useParams();

@@ -1,15 +1,15 @@
-/** What a page knows of an interview: the session as it was last told, and what the model is writing just now. */
+/** The state of an interview: the latest session, and the text the model is writing. */
 import type { Event, Interview } from "@/api/types";
 
 export type Followed = {
   session: Interview;
-  /** The beginning of the next turn. */
+  /** The text of the next turn so far. */
   growing: string;
-  /** Somebody deleted it. */
+  /** It was deleted. */
   isGone: boolean;
 };
 
-/** What is heard of it: events of its stream, or the session as a request brought it. */
+/** An update: an event of the stream, or a session returned by a request. */
 export type Told = Event | { type: "read"; session: Interview } | { type: "gone" };
 
 export const opened = (session: Interview): Followed => ({ session, growing: "", isGone: false });
@@ -32,7 +32,7 @@ function hear(followed: Followed, told: Told): Followed {
   }
 }
 
-/** The later one counts, whichever way it came. What was growing belongs to the turn before. */
+/** The latest revision wins. Partial text belongs to the previous turn. */
 function withSession(followed: Followed, session: Interview): Followed {
   const { revision } = followed.session;
   if (session.session_id !== followed.session.session_id || session.revision < revision) return followed;

@@ -5,7 +5,7 @@ import { useLive } from "@/api/liveContext";
 import type { Interview } from "@/api/types";
 import { type Followed, follow, opened, type Told } from "./follow";
 
-/** An interview, kept true while it is on screen: whoever answers, here, in another tab or in a terminal. */
+/** An interview that follows its live events, whether it is answered here, in another tab or in the CLI. */
 export function useInterview(first: Interview): Followed & { tell: (told: readonly Told[]) => void } {
   const live = useLive();
   const [followed, tell] = useReducer(follow, first, opened);
@@ -18,12 +18,12 @@ export function useInterview(first: Interview): Followed & { tell: (told: readon
         (session) => tell([{ type: "read", session }]),
         (error) => {
           if (error instanceof ApiError && error.status === 404) tell([{ type: "gone" }]);
-          // Anything else passes: it is read again when the line is back.
+          // Ignore other failures: the session is read again after the reconnect.
         },
       );
     const leave = live.subscribe(`interview:${id}`, "now", {
       onEvents: tell,
-      // Whatever happened before this moment was not told.
+      // Earlier events were not delivered.
       onSubscribed: read,
       onRefused: ({ code }) => code === "not_found" && tell([{ type: "gone" }]),
     });

@@ -9,21 +9,21 @@ export type Talk = {
   choose: (index: number) => void;
   say: (text: string) => void;
   confirm: (yes: boolean) => void;
-  /** To the question before, or to the first one of a phase. */
+  /** Back to the previous question, or to the first one of a phase. */
   back: (phase?: InterviewPhase) => void;
   cancel: () => void;
   switchTo: (speaker: InterviewSpeaker) => Promise<unknown>;
-  /** The answer to the turn on the page is under way. */
+  /** The answer to the current turn is being sent. */
   isSending: boolean;
   isSwitching: boolean;
-  /** What was refused of the turn on the page. */
+  /** Why the answer to the current turn was rejected. */
   problem: unknown;
 };
 
-/** All that can be said in an interview. An answer is for the turn on the page, and for no other. */
+/** The actions of an interview. An answer applies to the current turn only. */
 export function useTalk(session: Interview, tell: (told: readonly Told[]) => void): Talk {
   const { session_id: id, revision } = session;
-  /** The turn that an answer is under way for: known at once, before the page is drawn anew. */
+  /** The turn being answered. A ref, because it is needed before the next render. */
   const sent = useRef<number | null>(null);
   const onSuccess = (told: Interview) => tell([{ type: "read", session: told }]);
   const answering = useMutation({
@@ -60,7 +60,7 @@ export function useTalk(session: Interview, tell: (told: readonly Told[]) => voi
   };
 }
 
-/** An answer that comes too late is none: the turn that waits now is shown instead. */
+/** If the interview went on in the meantime, return its current turn instead. */
 async function taken(id: string, given: { answer: InterviewAnswer; revision: number }): Promise<Interview> {
   try {
     return await answerInterview({ id, ...given });

@@ -1,11 +1,11 @@
 import { useState } from "react";
 
-/** The two ways through the same interview. */
+/** The two views of an interview. */
 export type Way = "wizard" | "chat";
 
 const KEY = "forge.interview.way";
 
-/** The one that was chosen last, on this machine. */
+/** The last chosen view, kept in the local storage. */
 export function useWay(): [Way, (way: Way) => void] {
   const [way, setWay] = useState<Way>(read);
   const choose = (chosen: Way) => {
@@ -13,7 +13,7 @@ export function useWay(): [Way, (way: Way) => void] {
     try {
       localStorage.setItem(KEY, chosen);
     } catch {
-      // A browser that keeps nothing forgets this, too.
+      // Storage is blocked: the choice is not remembered.
     }
   };
   return [way, choose];

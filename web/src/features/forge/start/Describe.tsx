@@ -38,7 +38,7 @@ type Props = {
   error: unknown;
 };
 
-/** One box, and what belongs to it. */
+/** The form that starts an interview. */
 export function Describe({ kind, start, isBusy, error }: Props) {
   const [wish, setWish] = useState<Wish>({ ...NO_WISH, kind });
   const change = (changed: Partial<Wish>) => setWish((before) => ({ ...before, ...changed }));

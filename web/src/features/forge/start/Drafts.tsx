@@ -14,7 +14,7 @@ import { toast } from "@/ui/toast";
 import { useRowKeys } from "@/ui/useRowKeys";
 import { MODE_WORD, nameOf, PHASES, phaseName } from "../words";
 
-/** Interviews that were begun and not finished. */
+/** Interviews that are not finished. */
 export function Drafts() {
   const drafts = useQuery(draftsQuery);
   const [removing, setRemoving] = useState<InterviewDraft | null>(null);
@@ -77,7 +77,7 @@ function DraftRow({ draft, remove }: { draft: InterviewDraft; remove: () => void
   );
 }
 
-/** How far it has come: five dots and the word. */
+/** The progress as five dots and the phase's name. */
 function StepDots({ draft: { mode, phase } }: { draft: InterviewDraft }) {
   const at = PHASES.indexOf(phase);
   return (

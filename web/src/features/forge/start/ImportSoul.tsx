@@ -7,7 +7,7 @@ import { toast } from "@/ui/toast";
 
 const MAX_CHARACTERS = 100_000;
 
-/** A soul somebody has already: pasted, or read from a file. It is used as it is. */
+/** An existing SOUL.md, pasted or read from a file. It is used as is. */
 export function ImportSoul({ soul, onChange }: { soul: string; onChange: (soul: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const take = async (file: File) => {

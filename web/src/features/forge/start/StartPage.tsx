@@ -7,7 +7,7 @@ import { Drafts } from "./Drafts";
 
 const route = getRouteApi("/shell/forge");
 
-/** Where everything begins: say what you want, or go on with what you began. */
+/** Start a new interview or continue a draft. */
 export function StartPage() {
   const { mode = "bot" } = route.useSearch();
   const cache = useQueryClient();

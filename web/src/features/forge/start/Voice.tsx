@@ -9,7 +9,7 @@ import { shortModel } from "../words";
 
 type Props = { speaker: InterviewSpeaker | null; choose: (speaker: InterviewSpeaker | null) => void };
 
-/** Who will ask: a model, or Forge's own questions. Both lead to the same kind of bot. */
+/** Who asks the questions: a model or the built-in guide. Both create the same kind of bot. */
 export function Voice({ speaker, choose }: Props) {
   const interviewer = useQuery(modelsQuery).data?.roles.find(({ role }) => role === "interviewer");
   const [isSettingUp, setSettingUp] = useState(false);
@@ -20,7 +20,9 @@ export function Voice({ speaker, choose }: Props) {
     <p className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-dim">
       <Dot tone={isGuide ? "idle" : "ok"} />
       {isGuide ? (
-        <span>{interviewer.problem ? "No model yet: Forge’s own questions." : "Forge’s own questions."}</span>
+        <span>
+          {interviewer.problem ? "No model configured: built-in questions." : "Built-in questions."}
+        </span>
       ) : (
         <span>
           <span className="mono text-ink">{model}</span> asks.
@@ -32,7 +34,7 @@ export function Voice({ speaker, choose }: Props) {
         </Button>
       ) : (
         <Button look="ghost" onClick={() => choose(isGuide ? null : "guide")}>
-          {isGuide ? `Let ${model} ask` : "Use Forge’s own questions"}
+          {isGuide ? `Let ${model} ask` : "Use built-in questions"}
         </Button>
       )}
       {isSettingUp && <SetUpModel close={() => setSettingUp(false)} />}

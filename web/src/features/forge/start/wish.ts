@@ -1,4 +1,4 @@
-/** What somebody wants Forge to make, before the first question. */
+/** The form that starts an interview, and the request made from it. */
 import type { InterviewSpeaker, NewInterview } from "@/api/types";
 
 export const KINDS = ["bot", "skill", "batch"] as const;
@@ -7,17 +7,17 @@ export type Kind = (typeof KINDS)[number];
 export type Wish = {
   kind: Kind;
   description: string;
-  /** Of several bots: how many. */
+  /** How many bots a batch creates. */
   variants: number;
-  /** An existing SOUL.md; empty for none. */
+  /** An existing SOUL.md, or empty. */
   soul: string;
-  /** null leaves it to the server: the model, if there is one. */
+  /** null: the server decides, preferring a model. */
   speaker: InterviewSpeaker | null;
 };
 
 export const NO_WISH: Wish = { kind: "bot", description: "", variants: 3, soul: "", speaker: null };
 
-/** Something has to be said: what it should do, or who it is. */
+/** A description or, for a bot, a SOUL.md is required. */
 export const isSaid = ({ kind, description, soul }: Wish): boolean =>
   description.trim() !== "" || (kind === "bot" && soul.trim() !== "");
 

@@ -8,13 +8,13 @@ type Props = {
   label: string;
   placeholder: string;
   isBusy: boolean;
-  /** Words are no answer to this turn. */
+  /** The turn cannot be answered with text. */
   isOff?: boolean;
   field?: RefObject<HTMLTextAreaElement | null>;
   send: (text: string) => void;
 };
 
-/** An answer in one's own words. Enter sends, Shift and Enter begin a new line. */
+/** A free-text answer. Enter sends, Shift+Enter starts a new line. */
 export function FreeText({ label, placeholder, isBusy, isOff = false, field, send }: Props) {
   const [text, setText] = useState("");
   const id = useId();

@@ -12,7 +12,7 @@ type Props = {
   isCompact?: boolean;
 };
 
-/** The answers Forge offers, each with its reason. Their numbers are keys; the arrows go from one to the next. */
+/** The suggested answers with their reasons. Number keys choose, arrow keys move. */
 export function Options({ options, choose, isBusy, isCompact = false }: Props) {
   return (
     <ol aria-label="Answers" onKeyDown={moveFocus} className={isCompact ? "space-y-1.5" : "space-y-2"}>

@@ -6,7 +6,7 @@ import { Kbd } from "@/ui/Kbd";
 import { useShortcut } from "@/ui/shortcuts";
 import { doingOf } from "./words";
 
-/** Forge is at work: what at, the words as they come, and the way out. */
+/** Progress of the model: the current activity, the text so far and a cancel button. */
 export function Thinking({
   session,
   growing,

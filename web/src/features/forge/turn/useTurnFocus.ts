@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef } from "react";
 
 /**
- * The focus goes to each new turn: what had it went with the turn before. Not away from a dialog, and not from a text
- * that somebody is writing.
+ * Focus each new turn, since the focused element is removed with the old one. Dialogs and a started text keep the
+ * focus.
  */
 export function useTurnFocus(revision: number, place: RefObject<HTMLElement | null>): void {
   const isFirst = useRef(true);
@@ -13,7 +13,7 @@ export function useTurnFocus(revision: number, place: RefObject<HTMLElement | nu
     const held = document.activeElement;
     if (held?.closest("[role=dialog]")) return;
     if (held instanceof HTMLTextAreaElement && held.value !== "") return;
-    // Whoever has just opened the page may already be somewhere on it.
+    // On a fresh page the person may already have focused something.
     if (wasFirst && held !== document.body && held?.id !== "main") return;
     place.current?.focus({ preventScroll: wasFirst });
   }, [revision, place]);

@@ -1,4 +1,4 @@
-/** A turn in words: for a screen reader, and for the bubbles of the chat. */
+/** Labels of turns, for screen readers and the chat. */
 import type { Interview, InterviewTurn } from "@/api/types";
 import { shortModel } from "../words";
 
@@ -19,7 +19,7 @@ export function questionOf(turn: InterviewTurn): string {
   }
 }
 
-/** What Forge is doing by itself. */
+/** What Forge is currently doing. */
 export function doingOf({ due, mode, spoken_by: { model } }: Interview): string {
   if (due === "write") {
     return mode === "skill"
@@ -29,13 +29,13 @@ export function doingOf({ due, mode, spoken_by: { model } }: Interview): string 
   return `${model ? shortModel(model) : "The model"} is thinking`;
 }
 
-/** What has just happened, announced to whoever cannot see it. */
+/** The announcement for screen readers. */
 export function wordsOf(session: Interview): string {
   if (session.made) return "Done.";
   if (session.due) return `${doingOf(session)}.`;
   return session.turn ? questionOf(session.turn) : "";
 }
 
-/** Whether the turn can be answered in words. */
+/** Whether the turn can be answered with text. */
 export const takesWords = (turn: InterviewTurn): boolean =>
   turn.action === "ask_question" ? turn.allow_free_text : true;

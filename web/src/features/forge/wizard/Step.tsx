@@ -15,7 +15,7 @@ import { questionOf, takesWords } from "../turn/words";
 
 type Props = { session: Interview; turn: InterviewTurn; talk: Talk; setUp: () => void };
 
-/** One turn: the question, its answers, and the way back. */
+/** One turn: the question and its answers. */
 export function Step({ session, turn, talk, setUp }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const mayGoBack = session.lines.length > 0 && !talk.isSending;

@@ -4,7 +4,7 @@ import { PHASES, phaseName } from "../words";
 
 type Props = { session: Interview; back: (phase: InterviewPhase) => void; isBusy: boolean };
 
-/** Where one is, and the way back to where one was. */
+/** The phases, with links back to those already reached. */
 export function Steps({ session: { mode, phase, back_to }, back, isBusy }: Props) {
   const at = PHASES.indexOf(phase);
   return (

@@ -8,7 +8,7 @@ import { Steps } from "./Steps";
 
 type Props = { session: Interview; growing: string; talk: Talk; review: Reviewed; setUp: () => void };
 
-/** Step by step: one question at a time, and the way back to any of them. */
+/** The interview step by step, one question at a time. */
 export function Wizard({ session, growing, talk, review, setUp }: Props) {
   return (
     <div className="mx-auto max-w-[720px] space-y-5 p-4 max-sm:p-3 sm:py-6">

@@ -3,7 +3,7 @@ import { Elapsed } from "@/ui/Time";
 import { INK } from "@/ui/tone";
 import type { Activity } from "./activity";
 
-/** What it is doing, and since when: always in sight. */
+/** What the agent is doing and since when. */
 export function ActivityLine({ activity: { tone, text, since, hint } }: { activity: Activity }) {
   return (
     <div className="flex min-h-8 items-center gap-2 border-t border-line px-3 py-1">

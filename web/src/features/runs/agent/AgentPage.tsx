@@ -32,7 +32,7 @@ const SHOWN = [
   { value: "log", label: "Log" },
 ] as const;
 
-/** An agent's run: what it needs, what it says and does, what it has cost. */
+/** The page of an agent's run: questions, transcript, cost. */
 export function AgentPage({ detail }: { detail: RunDetail }) {
   const stream = useStream(`run:${detail.run.id}`, fold, NOTHING);
   const { state: view, phase, error, retry } = stream;

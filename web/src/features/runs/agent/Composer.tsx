@@ -10,7 +10,7 @@ import { onSend } from "@/ui/keys";
 
 const MAX_CHARACTERS = 20_000;
 
-/** Say something to an agent at work. It is heard before the model is asked the next time. */
+/** Send a message to a running agent. It is delivered before the next model call. */
 export function Composer({ runId, onSent }: { runId: string; onSent: (message: Interjection) => void }) {
   const [text, setText] = useState("");
   const id = useId();
@@ -18,7 +18,7 @@ export function Composer({ runId, onSent }: { runId: string; onSent: (message: I
     mutationFn: tellAgent,
     meta: { isShownInPlace: true },
     onSuccess: (message, sent) => {
-      // More may have been typed meanwhile.
+      // More may have been typed since.
       setText((now) => (now.trim() === sent.text ? "" : now));
       onSent(message);
     },
@@ -48,7 +48,7 @@ export function Composer({ runId, onSent }: { runId: string; onSent: (message: I
           className="field-sizing-content max-h-40 min-h-8 w-full resize-none rounded-md border border-line bg-bg px-2 py-1.5 text-sm placeholder:text-faint pointer-coarse:min-h-10 pointer-coarse:text-base"
         />
         <Button type="submit" look="plain" disabled={!mayTell} className="h-8 pointer-coarse:h-10">
-          <SendHorizontal size={13} aria-hidden /> Tell <Kbd keys="mod+enter" />
+          <SendHorizontal size={13} aria-hidden /> Send <Kbd keys="mod+enter" />
         </Button>
       </div>
       {problem && (

@@ -16,7 +16,7 @@ import { tokenKinds, totalOf } from "./words";
 
 type Props = { view: AgentView; given: AgentGiven; detail: RunDetail; isLoading: boolean };
 
-/** What it has cost, how far it may go, what it has changed. */
+/** Cost, limits and changed files. */
 export function Glance({ view, given, detail, isLoading }: Props) {
   return (
     <aside aria-label="Overview" className="flex min-h-0 flex-col gap-3 lg:overflow-auto">

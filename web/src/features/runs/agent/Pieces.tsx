@@ -9,7 +9,7 @@ import type { Piece } from "./fold";
 import { Turn } from "./Turn";
 import { END, tokenWords, totalOf } from "./words";
 
-/** Everything that can stand in a transcript, each in its own way. */
+/** Renders the pieces of a transcript. */
 export const PieceView = memo(function PieceView({ piece, isOver }: { piece: Piece; isOver: boolean }) {
   switch (piece.kind) {
     case "turn":
@@ -53,7 +53,7 @@ function gateWords({ gate, answer }: Extract<Piece, { kind: "gate" }>): string {
   return `${gate.title} · ${answer.answered_by}: ${option}${answer.comment ? ` “${answer.comment}”` : ""}`;
 }
 
-/** The words of a person, apart from those of the model by their place and their frame. */
+/** A message from a person, set apart from the model's text. */
 export function Said({ by, note, text }: { by: string; note?: ReactNode; text: string }) {
   return (
     <div className="px-3 py-2 sm:pl-[44px] max-sm:px-2">

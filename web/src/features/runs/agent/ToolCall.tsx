@@ -9,7 +9,7 @@ import { targetOf } from "./activity";
 import type { ToolView } from "./fold";
 import { Unfold, Verbatim } from "./Unfold";
 
-/** One use of a tool: what for, what came of it, how long it took; unfolded, all that went in and came out. */
+/** One tool call: target, result and duration; expanded, its input and output. */
 export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isOver: boolean }) {
   const { used } = tool;
   const target = targetOf(tool);
@@ -69,7 +69,7 @@ function State({ tool: { used, startedAt }, isOver }: { tool: ToolView; isOver: 
   return (
     <span className="grid size-4 shrink-0 place-items-center text-faint">
       {startedAt && !isOver ? <Dot tone="run" /> : <CircleDashed size={13} aria-hidden />}
-      <span className="sr-only">{isOver ? "stopped" : startedAt ? "running" : "waits"}</span>
+      <span className="sr-only">{isOver ? "stopped" : startedAt ? "running" : "queued"}</span>
     </span>
   );
 }
@@ -96,7 +96,7 @@ function Tests({ detail }: { detail: Detail }) {
   return <Badge tone={failed ? "bad" : "ok"}>{words.filter(Boolean).join(", ")}</Badge>;
 }
 
-/** The summary without what the line says already. */
+/** The summary without what the line already shows. */
 function summaryOf({ summary, detail }: NonNullable<ToolView["used"]>, target: string): string {
   if (hasTests(detail)) return detail.end === "exited" ? "" : summary;
   const known = [target, `'${target}'`].find((start) => target && summary.startsWith(start));
@@ -104,7 +104,7 @@ function summaryOf({ summary, detail }: NonNullable<ToolView["used"]>, target: s
   return known && /^[,:] /.test(rest) ? rest.slice(2) : summary;
 }
 
-/** Arguments for reading: one alone as it is, several by name; lines stay lines. */
+/** Format arguments for reading: a single one as is, several by name. */
 function inWords(input: Record<string, unknown>): string {
   const given = Object.entries(input);
   const [only] = given;

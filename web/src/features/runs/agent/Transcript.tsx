@@ -15,7 +15,7 @@ const ROW_PX = 96;
 
 type Row = { key: string; draw: () => ReactNode };
 
-/** The conversation, of any length: only what can be seen is in the page. Follows its end until the reader scrolls. */
+/** The transcript, virtualized. Follows the end until the reader scrolls. */
 export function Transcript({
   task,
   view,
@@ -83,7 +83,7 @@ function rowsOf(task: string, view: AgentView, sent: readonly Interjection[]): R
   if (task) rows.unshift({ key: "task", draw: () => <Said by="Task" text={task} /> });
   if (draft) rows.push({ key: "draft", draw: () => <DraftTurn draft={draft} /> });
   const unheard = sent.filter(({ id }) => !heard.has(id));
-  const note = hasEnded ? "was not heard: the agent ended first" : "will be heard before the next turn";
+  const note = hasEnded ? "not delivered: the agent ended first" : "delivered before the next turn";
   return rows.concat(
     unheard.map(({ id, sent_by, text }) => ({
       key: id,

@@ -8,7 +8,7 @@ import { ToolCall } from "./ToolCall";
 import { Unfold } from "./Unfold";
 import { STOP, tokenWords, totalOf } from "./words";
 
-/** One answer of the model, and what it wanted done. */
+/** One turn of the model with its tool calls. */
 export const Turn = memo(function Turn({ piece, isOver }: { piece: TurnPiece; isOver: boolean }) {
   const { said, tools, key } = piece;
   const stopped = STOP[said.stop];
@@ -39,7 +39,7 @@ export const Turn = memo(function Turn({ piece, isOver }: { piece: TurnPiece; is
   );
 });
 
-/** The turn that is being written. Of a thought only the end is shown: it is gone as soon as there are words. */
+/** The turn being written. Only the end of the reasoning is shown, until the first text arrives. */
 export function DraftTurn({ draft }: { draft: Draft }) {
   const text = shown(draft.text);
   return (

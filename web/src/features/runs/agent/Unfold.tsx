@@ -4,7 +4,7 @@ import { type ReactNode, useId } from "react";
 import { CopyButton } from "@/ui/CopyButton";
 import { useOpened } from "./opened";
 
-/** A line that unfolds into more. */
+/** A line that expands. */
 export function Unfold({ id, line, children }: { id: string; line: ReactNode; children: ReactNode }) {
   const { isOpen, toggle } = useOpened(id);
   const body = useId();
@@ -35,13 +35,13 @@ export function Unfold({ id, line, children }: { id: string; line: ReactNode; ch
 
 type VerbatimProps = {
   label: string;
-  /** Whose it is: several may be unfolded at a time. */
+  /** The ID of its owner, for a unique label. */
   of: string;
   text: string;
   note?: string | undefined;
 };
 
-/** Machine text of any length: bounded in height, as it is, and to be taken along. */
+/** Machine output in a scrollable box with a copy button. */
 export function Verbatim({ label, of, text, note }: VerbatimProps) {
   return (
     <div>
@@ -58,7 +58,7 @@ export function Verbatim({ label, of, text, note }: VerbatimProps) {
         className="max-h-80 overflow-auto rounded-md border border-line bg-bg px-2.5 py-2"
       >
         <pre className="mono break-words whitespace-pre-wrap">
-          {text || <span className="text-faint">nothing</span>}
+          {text || <span className="text-faint">empty</span>}
         </pre>
       </section>
     </div>

@@ -1,4 +1,4 @@
-/** What an agent is doing at this moment, in words: there is never silence without a reason. */
+/** What an agent is currently doing, so that the page is never silent without a reason. */
 import { isFinished } from "@/api/runs";
 import type { Tone } from "@/ui/tone";
 import type { RunView, StepView } from "../fold";
@@ -19,7 +19,7 @@ const activity = (tone: Tone, text: string, more: Partial<Activity> = {}): Activ
   ...more,
 });
 
-/** null when it has ended. */
+/** null if the run has ended. */
 export function activityOf(run: RunView, agent: AgentView): Activity | null {
   if (run.status !== null && isFinished(run.status)) return null;
   if (run.status === null || run.status === "pending")
@@ -57,7 +57,7 @@ function ofTools(tools: readonly ToolView[]): Activity {
   return activity("run", `Running ${what}`, { since: first?.startedAt ?? null });
 }
 
-/** What a tool works on, in one line: its command, its file, what it looks for. */
+/** The target of a tool call in one line: its command, pattern or path. */
 export function targetOf({ input }: Pick<ToolView, "input">): string {
   const found = ["command", "pattern", "path"].map((name) => input?.[name]).find(Boolean);
   return typeof found === "string" ? found.replaceAll(/\s+/g, " ") : "";

@@ -1,17 +1,17 @@
-/** An answer while it is written, put together from what is whispered. */
+/** An answer while it is being written, assembled from ephemeral events. */
 import type { EventOf } from "@/api/types";
 
 type Delta = EventOf<"agent.delta">["data"];
 
-/** A stretch of a text: `from` and `to` count its characters as the server does, emoji as one. */
+/** Part of a text; `from` and `to` count characters as the server does, an emoji as one. */
 export type Stretch = { text: string; from: number; to: number };
 
-/** When it `isOver`, the next piece begins a new one. */
+/** After `isOver`, the next piece starts a new draft. */
 export type Draft = { turn: number; attempt: number; text: Stretch; thinking: Stretch; isOver: boolean };
 
 const NOTHING: Stretch = { text: "", from: 0, to: 0 };
 
-/** A late piece, of an attempt that was given up, says nothing new; a new attempt replaces what there was. */
+/** Ignore late pieces of an abandoned attempt; a new attempt replaces the draft. */
 export function continued(draft: Draft | null, delta: Delta): Draft {
   const { turn, attempt, kind } = delta;
   const isOpen = draft !== null && !draft.isOver;
@@ -21,7 +21,7 @@ export function continued(draft: Draft | null, delta: Delta): Draft {
   return { ...before, [kind]: extended(before[kind], delta) };
 }
 
-/** Who comes late, or misses a piece, holds the end of the text only; one that starts again is cut back. */
+/** After a gap only the end of the text is known; a repeated offset truncates it. */
 function extended(stretch: Stretch, { offset, text }: Delta): Stretch {
   const to = offset + [...text].length;
   if (offset === stretch.to) return { text: stretch.text + text, from: stretch.from, to };
@@ -32,5 +32,5 @@ function extended(stretch: Stretch, { offset, text }: Delta): Stretch {
 
 export const closed = (draft: Draft | null): Draft | null => draft && { ...draft, isOver: true };
 
-/** With a sign that its beginning is missing, if it is. */
+/** Prefixed with an ellipsis if the beginning is missing. */
 export const shown = ({ text, from }: Stretch): string => (from > 0 && text ? `… ${text}` : text);

@@ -1,6 +1,6 @@
 /**
- * What an agent's events add up to: a conversation, piece by piece, and what it has cost so far. Pure, like the
- * run's own fold. A piece that did not change stays the same object, so only what changed is drawn again.
+ * The state of an agent, folded from its events: the transcript and the cost. Pure. Unchanged pieces keep their
+ * identity, so that only changed ones are rendered again.
  */
 import type { Event, EventOf, Gate } from "@/api/types";
 import { closed, continued, type Draft } from "./draft";
@@ -10,7 +10,7 @@ type Asked = EventOf<"agent.turn">["data"]["tools"][number];
 type Used = EventOf<"agent.tool">["data"];
 type Said = EventOf<"agent.turn">["data"];
 
-/** A tool the model asked for; `used` once there is a result, `startedAt` once it is its turn. */
+/** A requested tool call; `startedAt` is set when it starts, `used` when it has a result. */
 export type ToolView = Asked & { startedAt: string | null; used: Used | null };
 export type TurnPiece = { kind: "turn"; key: string; at: string; said: Said; tools: readonly ToolView[] };
 
@@ -27,14 +27,14 @@ export type AgentView = {
   pieces: readonly Piece[];
   draft: Draft | null;
   started: EventOf<"agent.started">["data"] | null;
-  /** The last turn there is. */
+  /** The number of the last turn. */
   turn: number;
   model: string | null;
   usage: Usage;
   costMicros: number;
   contextUsed: number;
   heard: ReadonlySet<string>;
-  /** Files that are different now, in the order they were first changed, and how often they were. */
+  /** Changed files in the order of their first change, with the number of changes. */
   changed: ReadonlyMap<string, number>;
   hasEnded: boolean;
 };
@@ -55,7 +55,7 @@ export const SILENT: AgentView = {
 
 export const isModelStep = (name: string): boolean => /^model \d+$/.test(name);
 
-/** One copy of the list per batch, however many events there are in it. */
+/** Copies the list once per batch, however many events it contains. */
 export function foldAgent(view: AgentView, events: readonly Event[]): AgentView {
   const next = { ...view, pieces: [...view.pieces] };
   for (const event of events) Object.assign(next, apply(next, event));
@@ -64,7 +64,7 @@ export function foldAgent(view: AgentView, events: readonly Event[]): AgentView 
 
 type Growing = Omit<AgentView, "pieces"> & { pieces: Piece[] };
 
-/** Pieces are added in place; what else is different is returned. */
+/** Adds pieces in place and returns the other changes. */
 function apply(view: Growing, event: Event): Partial<AgentView> {
   switch (event.type) {
     case "agent.started":
@@ -115,7 +115,7 @@ function apply(view: Growing, event: Event): Partial<AgentView> {
 
 const keyOf = ({ type, seq }: Event): string => `${type} ${seq}`;
 
-/** What is told a second time, as after a crash, takes its own place again. */
+/** A repeated event, as after a crash, replaces its first occurrence. */
 function replace(view: Growing, piece: Piece): void {
   const at = view.pieces.findLastIndex(({ key }) => key === piece.key);
   if (at < 0) view.pieces.push(piece);
@@ -144,7 +144,7 @@ function use(view: Growing, used: Used): Partial<AgentView> {
   return { changed: new Map(view.changed).set(path, (view.changed.get(path) ?? 0) + 1) };
 }
 
-/** Tools that only read run side by side, the others one after the other: a step's start says whose turn it is. */
+/** Read-only tools run in parallel, the others one after the other; a step's start shows which one is next. */
 function begin(view: Growing, { at, data }: EventOf<"step.started">): Partial<AgentView> {
   const isNext = (tool: ToolView) => tool.name === data.name && !tool.used && !tool.startedAt;
   if (!isModelStep(data.name)) change(view, view.turn, isNext, { startedAt: at });

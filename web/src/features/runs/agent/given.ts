@@ -1,6 +1,6 @@
 import type { RunDetail } from "@/api/types";
 
-/** What an agent was started with, as far as it is there: the input of a run is whatever its kind takes. */
+/** The known input of an agent's run; the input of a run is untyped. */
 export type AgentGiven = { task: string; workspaceId: string | null; role: string | null };
 
 export function givenOf({ run, input: { task, workspace_id, role } }: RunDetail): AgentGiven {

@@ -1,4 +1,4 @@
-/** An agent's events as lines of the log. */
+/** Log lines of agent events. */
 import type { EventOf } from "@/api/types";
 import { count } from "@/ui/count";
 import { formatMicros, formatTokens } from "@/ui/money";
@@ -12,7 +12,7 @@ type Said = { text: string; tone?: Tone };
 export function sayOfAgent(event: EventFor<"agent">): Said {
   switch (event.type) {
     case "agent.started":
-      return { text: `Begins as ${event.data.role}, with ${event.data.tools.join(", ")}.` };
+      return { text: `Started as ${event.data.role} with ${event.data.tools.join(", ")}.` };
     case "agent.turn":
       return { text: turn(event), tone: "run" };
     case "agent.tool":
@@ -29,7 +29,7 @@ export function sayOfAgent(event: EventFor<"agent">): Said {
 function turn({ data }: EventOf<"agent.turn">): string {
   const wants = data.tools.map(({ name }) => name).join(", ");
   const first = data.text.trim().split("\n", 1)[0];
-  return `Turn ${data.turn}: ${[first, wants && `→ ${wants}`].filter(Boolean).join(" ") || "nothing"}`;
+  return `Turn ${data.turn}: ${[first, wants && `→ ${wants}`].filter(Boolean).join(" ") || "empty answer"}`;
 }
 
 function used({ data }: EventOf<"agent.tool">): Said {

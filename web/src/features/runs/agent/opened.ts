@@ -1,4 +1,4 @@
-/** What is unfolded in a transcript. Kept above its rows, since a row that is out of sight is not in the page. */
+/** Which rows of a transcript are expanded. Kept outside the rows, because invisible rows are unmounted. */
 import { createContext, useContext, useMemo, useState } from "react";
 
 export type Opened = { has: (id: string) => boolean; toggle: (id: string) => void };
@@ -10,7 +10,7 @@ export function useOpened(id: string): { isOpen: boolean; toggle: () => void } {
   return { isOpen: opened.has(id), toggle: () => opened.toggle(id) };
 }
 
-/** `onOpen`: the reader wants to read this, so the page should stay where it is. */
+/** `onOpen` stops following the end, so that the opened row stays in view. */
 export function useOpenedSet(onOpen: () => void): Opened {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   return useMemo(

@@ -1,11 +1,11 @@
-/** What an agent's events say, in words that the log and the transcript share. */
+/** Labels shared by the agent's log and transcript. */
 import type { EventOf } from "@/api/types";
 import type { Tone } from "@/ui/tone";
 
 export type AgentEnd = EventOf<"agent.ended">["data"]["result"]["end"];
 export type Usage = EventOf<"agent.turn">["data"]["usage"];
 
-/** Why an agent stopped. Only `done` is an answer; a limit is worth a look, a refusal or a loop is bad. */
+/** Why an agent ended. `done` is a result, limits need attention, refusals and loops are failures. */
 export const END: Record<AgentEnd, { word: string; meaning: string; tone: Tone }> = {
   done: { word: "done", meaning: "The agent finished.", tone: "ok" },
   turns: { word: "out of turns", meaning: "The turn limit was reached.", tone: "wait" },
@@ -26,11 +26,11 @@ export const END: Record<AgentEnd, { word: string; meaning: string; tone: Tone }
   },
 };
 
-/** Everything that was sent and received. */
+/** All tokens sent and received. */
 export const totalOf = ({ input, output, cache_read, cache_write }: Usage): number =>
   input + output + cache_read + cache_write;
 
-/** The four kinds of tokens, which cost differently. */
+/** The four kinds of tokens, which have different prices. */
 export const tokenKinds = (usage: Usage): readonly (readonly [string, number])[] => [
   ["sent", usage.input],
   ["sent from cache", usage.cache_read],
@@ -43,7 +43,7 @@ export const tokenWords = (usage: Usage): string =>
     .map(([name, count]) => `${count.toLocaleString("en")} ${name}`)
     .join("\n");
 
-/** What is odd about how an answer ended; nothing for a whole one. */
+/** Why an answer is incomplete; null for a complete one. */
 export const STOP: Record<EventOf<"agent.turn">["data"]["stop"], string | null> = {
   end: null,
   tools: null,

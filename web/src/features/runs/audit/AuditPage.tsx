@@ -38,7 +38,7 @@ const fold = (view: View, events: readonly Event[]): View => ({
   audit: foldAudit(view.audit, events),
 });
 
-/** An audit: its verdict, its checks as they end, and what they found. */
+/** The page of an audit: verdict, checks and findings. */
 export function AuditPage({ detail }: { detail: RunDetail }) {
   const { run } = detail;
   const { state: view, phase, isUnread, error, retry } = useStream(`run:${run.id}`, fold, NOTHING);
@@ -48,7 +48,7 @@ export function AuditPage({ detail }: { detail: RunDetail }) {
   const status = view.run.status ?? run.status;
   const isOver = isFinished(status);
   const rows = useMemo(() => rowsOf(view.audit, isOver), [view.audit, isOver]);
-  // Until its events are read it cannot be said that there is no verdict.
+  // Before the events are loaded, a missing verdict means nothing.
   const isKnown = phase !== "loading" && !isUnread;
   const verdict = (status === "completed" && view.audit.summary?.overall) || null;
 

@@ -14,7 +14,7 @@ import type { AuditView } from "./fold";
 
 type Props = { detail: RunDetail; audit: AuditView; status: RunStatus; verdict: Verdict | null };
 
-/** The verdict, and what it is about: which files, compared with what, claimed by whom, looked at by which checks. */
+/** The verdict and what was audited: project, base, claimed files and checks. */
 export function Audited({ detail, audit, status, verdict }: Props) {
   const asked = askedOf(detail);
   const part = partOf(asked);
@@ -64,7 +64,7 @@ function Place({ asked, project }: { asked: Asked; project: string }) {
   );
 }
 
-/** The state of the project that was looked at; before that is known, what it is to be compared with. */
+/** The audited state, or the requested base until it is known. */
 function State({ asked, audit: { summary, recorded } }: { asked: Asked; audit: AuditView }) {
   if (!summary) return <Item name="Base">{asked.base ?? "the last commit"}</Item>;
   const { branch, head, base, tree, changed_files: changed, duration_ms: took } = summary;

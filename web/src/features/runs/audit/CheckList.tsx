@@ -6,13 +6,13 @@ import type { CheckRow } from "./fold";
 
 type Props = {
   rows: readonly CheckRow[];
-  /** What is to be said while there is no check yet. */
+  /** Shown while there are no checks. */
   instead: string;
   chosen: string | null;
   choose: (code: string | null) => void;
 };
 
-/** The checks as they end. Choosing one shows what it found, choosing it again shows everything. */
+/** The checks as they finish. Selecting one filters the findings; selecting it again shows all. */
 export function CheckList({ rows, instead, chosen, choose }: Props) {
   if (rows.length === 0) {
     return (
@@ -46,7 +46,7 @@ export function CheckList({ rows, instead, chosen, choose }: Props) {
 }
 
 const WAITING = {
-  running: { tone: "run", word: "runs" },
+  running: { tone: "run", word: "running" },
   queued: { tone: "idle", word: "queued" },
   left: { tone: "idle", word: "not run" },
 } as const;

@@ -7,8 +7,10 @@ import { placeOf } from "./filter";
 
 type Props = { finding: Finding; saysWhy: boolean; at: number; of: number };
 
-/** One finding: where, what, the line itself, what to do, and the command that shows it alone. The first of those that
- * matter for the same reason says why. */
+/**
+ * One finding with its location, fix and the command to reproduce it. Only the first finding with the same reason shows
+ * it.
+ */
 export function FindingView({ finding, saysWhy, at, of }: Props) {
   const { check, severity, rule, message, excerpt, fix, why, reproduce, known } = finding;
   return (

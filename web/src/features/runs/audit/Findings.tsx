@@ -7,7 +7,7 @@ import { firstToSayWhy } from "./filter";
 
 const ROW_PX = 132;
 
-/** Findings, however many: only those that can be seen are in the page. */
+/** The findings, virtualized. */
 export function Findings({ findings }: { findings: readonly Finding[] }) {
   const box = useRef<HTMLDivElement>(null);
   const current = useRef<Finding | undefined>(undefined);
@@ -28,7 +28,7 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
     rows.scrollToIndex(next, { align: "auto" });
     focus();
   };
-  /** Only who moves is led there; one that was not in sight is in the page a little later. */
+  /** Focus only after a move by key; a row scrolled into view is rendered a little later. */
   const focus = () => {
     const row = box.current?.querySelector(`[data-index="${at()}"]`);
     if (!isDue.current || !row) return;

@@ -18,7 +18,7 @@ type Props = {
   choice: ReactNode;
 };
 
-/** The findings that fit the filter, or why there are none. */
+/** The findings that match the filter, or why there are none. */
 export function Report({ rows, view, isOver, filter, change, isHidden, choice }: Props) {
   const words = useDeferredValue(filter.words);
   const all = useMemo(() => findingsOf(rows, filter.check), [rows, filter.check]);
@@ -63,7 +63,7 @@ function Nothing({ chosen, hasSome, isOver, view }: NothingProps) {
   return <EmptyState {...ending(view.audit)} />;
 }
 
-/** A check can find more than is worth sending. */
+/** The server limits the number of findings it sends. */
 function Missing({ rows }: { rows: readonly CheckRow[] }) {
   const cut = rows.flatMap((row) =>
     row.state === "ended" && row.check.total > row.check.findings.length ? [row.check] : [],

@@ -3,7 +3,7 @@ import type { AuditBody, RunDetail } from "@/api/types";
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** What has to be asked to have the same audit once more. */
+/** The request that repeats an audit. */
 export function sameAudit({ input }: RunDetail): Partial<AuditBody> {
   const { workspace_id, path, evidence, summary, request } = input;
   const asked = isObject(request) ? request : {};

@@ -1,4 +1,4 @@
-/** What an audit was asked to look at, from the input of its run. */
+/** What an audit was asked to check, from the input of its run. */
 import type { RunDetail } from "@/api/types";
 
 export type Asked = {
@@ -7,7 +7,7 @@ export type Asked = {
   path: string | null;
   phase: string | null;
   base: string | null;
-  /** null when nobody made a claim. */
+  /** null if no claim was made. */
   claims: readonly string[] | null;
   only: string[];
   file: string | null;

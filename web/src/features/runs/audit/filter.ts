@@ -1,4 +1,4 @@
-/** Which findings are shown. */
+/** Filters and orders findings. */
 import type { Finding, Severity } from "@/api/types";
 import type { CheckRow } from "./fold";
 
@@ -6,14 +6,14 @@ export type Filter = { check: string | null; severity: Severity | ""; words: str
 
 export const EVERYTHING: Filter = { check: null, severity: "", words: "" };
 
-/** The findings of all checks, or of one, in the order of the checks; those of a file from its top to its end. */
+/** The findings of one or all checks, in the order of the checks; within a file, by line. */
 export function findingsOf(rows: readonly CheckRow[], check: string | null): readonly Finding[] {
   return rows.flatMap((row) =>
     row.state === "ended" && (check === null || check === row.code) ? inOrder(row.check.findings) : [],
   );
 }
 
-/** Files stand where the check first named them, which is the worst first. */
+/** Keep the order in which the check first named the files, which is worst first. */
 function inOrder(findings: readonly Finding[]): readonly Finding[] {
   const files = new Map<string | null, Finding[]>();
   for (const finding of findings) {
@@ -24,7 +24,7 @@ function inOrder(findings: readonly Finding[]): readonly Finding[] {
   return [...files.values()].flatMap((ofFile) => ofFile.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)));
 }
 
-/** Those that are the first of their check to give their reason: it is said once, not under each. */
+/** The first finding of each check with a given reason, so that the reason is shown only once. */
 export function firstToSayWhy(findings: readonly Finding[]): ReadonlySet<Finding> {
   const firsts = new Map<string, Finding>();
   for (const finding of findings) {
@@ -34,7 +34,7 @@ export function firstToSayWhy(findings: readonly Finding[]): ReadonlySet<Finding
   return new Set(firsts.values());
 }
 
-/** Those with this severity that have all of the words somewhere. */
+/** Findings with this severity that contain all of the words. */
 export function fitting(findings: readonly Finding[], { severity, words }: Filter): readonly Finding[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (!severity && wanted.length === 0) return findings;
@@ -48,6 +48,6 @@ export function fitting(findings: readonly Finding[], { severity, words }: Filte
 const textOf = ({ check, rule, path, line, message, fix, excerpt }: Finding): string =>
   `${check} ${rule} ${path ?? ""}:${line ?? ""} ${message} ${fix} ${excerpt ?? ""}`.toLowerCase();
 
-/** `app/main.py:12`, or what it is about when that is no file. */
+/** `app/main.py:12`, or "the project" if there is no file. */
 export const placeOf = ({ path, line }: Finding): string =>
   path === null ? "the project" : line === null ? path : `${path}:${line}`;

@@ -1,10 +1,10 @@
 /**
- * What an audit's events add up to: its checks in order, each with what it found. Pure, like the run's own fold.
- * An audit that begins again, as after a crash, forgets what it said before.
+ * The state of an audit, folded from its events: its checks in order, with their findings. Pure. A restarted audit, as
+ * after a crash, starts from scratch.
  */
 import type { AuditSummary, CheckResult, Event, EventOf, Finding } from "@/api/types";
 
-/** A check that has ended; `total` counts findings that were too many to be sent as well. */
+/** A finished check; `total` includes findings that were not sent. */
 export type EndedCheck = { result: CheckResult; findings: readonly Finding[]; total: number };
 
 export type AuditView = {
@@ -52,7 +52,7 @@ export type CheckRow =
   | { code: string; state: "ended"; check: EndedCheck }
   | { code: string; state: "running" | "queued" | "left" };
 
-/** Every check there is to be, in order. One runs at a time: the first that has not ended. */
+/** All checks in order. They run one at a time: the first unfinished one is running. */
 export function rowsOf({ started, ended }: AuditView, isOver: boolean): CheckRow[] {
   const next = started?.checks.find((code) => !ended.has(code));
   return (started?.checks ?? []).map((code) => {

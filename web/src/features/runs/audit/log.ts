@@ -1,4 +1,4 @@
-/** An audit's events as lines of the log. Its findings are on the page itself. */
+/** Log lines of audit events. Findings are shown on the page itself. */
 import { VERDICT_TONE } from "@/ui/audit/Verdict";
 import type { Tone } from "@/ui/tone";
 import type { EventFor } from "../parts";
@@ -6,7 +6,7 @@ import type { EventFor } from "../parts";
 export function sayOfAudit(event: EventFor<"audit">): { text: string; tone: Tone } {
   switch (event.type) {
     case "audit.started":
-      return { text: `Audits ${event.data.project}: ${event.data.checks.join(", ")}.`, tone: "idle" };
+      return { text: `Auditing ${event.data.project}: ${event.data.checks.join(", ")}.`, tone: "idle" };
     case "audit.check": {
       const { code, name, result, detail } = event.data.result;
       return { text: `${code} ${name}: ${result}. ${detail}`, tone: VERDICT_TONE[result] };
@@ -19,7 +19,7 @@ export function sayOfAudit(event: EventFor<"audit">): { text: string; tone: Tone
       const { entry, problem } = event.data;
       return problem
         ? { text: `No ledger entry: ${problem}`, tone: "wait" }
-        : { text: `Entry ${entry} of the ledger.`, tone: "idle" };
+        : { text: `Recorded as ledger entry ${entry}.`, tone: "idle" };
     }
   }
 }

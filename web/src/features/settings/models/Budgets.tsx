@@ -76,7 +76,7 @@ function BudgetRow({ budget, onEdit }: { budget: ModelBudget; onEdit: () => void
   );
 }
 
-/** A budget that is nearly used up asks for attention. */
+/** Highlights a budget that is nearly used up. */
 function toneOf(taken: number, limit: number): Tone {
   if (taken >= limit) return "bad";
   return taken >= 0.8 * limit ? "wait" : "ok";

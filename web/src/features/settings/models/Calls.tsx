@@ -19,8 +19,8 @@ const COLUMNS: readonly Column[] = [
   { name: "Cache write", from: "md" },
   { name: "Out", from: "md" },
   { name: "Cost" },
-  { name: "Took", from: "sm" },
-  { name: "End" },
+  { name: "Duration", from: "sm" },
+  { name: "Result" },
 ];
 
 export function Calls() {
@@ -77,7 +77,7 @@ function CallRow({ call }: { call: ModelCall }) {
   );
 }
 
-/** What it was for, and the way to the run it belongs to. */
+/** The role of the call, linked to its run. */
 function Role({ call: { run_id, role } }: { call: ModelCall }) {
   if (!run_id) return role;
   return (
@@ -91,7 +91,7 @@ function Role({ call: { run_id, role } }: { call: ModelCall }) {
   );
 }
 
-const STATUS_WORD = { open: "under way", lost: "process died", failed: "failed", settled: "" } as const;
+const STATUS_WORD = { open: "in progress", lost: "process died", failed: "failed", settled: "" } as const;
 
 /** How a call ended, in one or two words. */
 export function endOf({ error, stop, status }: Pick<ModelCall, "error" | "stop" | "status">): string {

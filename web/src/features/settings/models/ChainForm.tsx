@@ -14,7 +14,7 @@ const MAX_MODELS = 5;
 
 type Props = { role: ModelRole; models: Models; suggestions: string; close: () => void };
 
-/** The models of a role, in the order they are tried. */
+/** The models of a role, in the order in which they are tried. */
 export function ChainForm({ role, models, suggestions, close }: Props) {
   const [chain, setModels] = useState<readonly string[]>(role.chain);
   const [isPricing, setPricing] = useState(false);
@@ -128,7 +128,7 @@ export function moved<Item>(items: readonly Item[], from: number, by: number): I
   return others.toSpliced(from + by, 0, ...items.slice(from, from + 1));
 }
 
-/** The model that was refused for want of a price: its provider is known, but the model is not. */
+/** The model that was rejected because it has no price although its provider is known. */
 export function withoutPrice(error: unknown, chain: readonly string[], { providers }: Models): string | null {
   if (!(error instanceof ApiError) || error.code !== "model_unknown") return null;
   const model = chain[Number(error.field)];

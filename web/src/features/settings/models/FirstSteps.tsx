@@ -5,7 +5,7 @@ import { Button } from "@/ui/Button";
 import { Panel } from "@/ui/Panel";
 import { KeyForm } from "./KeyForm";
 
-/** Nothing can be called yet: the three ways to change that. */
+/** Shown if no model can be called: three ways to set one up. */
 export function FirstSteps({ providers }: { providers: readonly ModelProvider[] }) {
   const [isSetting, setSetting] = useState(false);
   const anthropic = providers.find(({ name, has_key }) => name === "anthropic" && !has_key);

@@ -4,7 +4,7 @@ import { KeyEntry } from "@/ui/KeyEntry";
 import { Modal } from "@/ui/Modal";
 import { useChange } from "./models";
 
-/** The key of a provider, into the vault. */
+/** Store a provider's key in the vault. */
 export function KeyForm({ provider, close }: { provider: ModelProvider; close: () => void }) {
   const keep = (value: string) => putSecret({ name: provider.key_name ?? "", scope: "", value });
   const save = useChange(keep, { done: `Saved the key for ${provider.name}.`, after: close });

@@ -22,7 +22,7 @@ type Props = {
   onSaved?: () => void;
 };
 
-/** What a model costs, in dollars for a million tokens. */
+/** The price of a model in dollars per million tokens. */
 export function PriceForm({ model, price, suggestions, close, onSaved }: Props) {
   const [name, setName] = useState(model);
   const [texts, setTexts] = useState<Record<string, string>>(() => toTexts(price));
@@ -108,7 +108,7 @@ function Amount({ label, required, value, onChange }: AmountProps) {
       step="any"
       mono
       required={required}
-      placeholder={required ? "0" : "as input"}
+      placeholder={required ? "0" : "same as input"}
       value={value}
       onChange={(event) => onChange(event.target.value)}
     />

@@ -10,7 +10,7 @@ import { removePrice, useChange } from "./models";
 import { PriceForm } from "./PriceForm";
 import { Suggestions } from "./Suggestions";
 
-/** Prices that people said themselves. */
+/** Prices set by the person. */
 export function Prices({ models }: { models: Models }) {
   const [editing, setEditing] = useState<string | null>(null);
   const suggestions = useId();

@@ -9,12 +9,12 @@ import { Segmented } from "@/ui/Segmented";
 import { saveProvider, useChange } from "./models";
 
 const KINDS = [
-  { value: "openai", label: "OpenAI’s" },
-  { value: "anthropic", label: "Anthropic’s" },
+  { value: "openai", label: "OpenAI" },
+  { value: "anthropic", label: "Anthropic" },
 ] as const;
 const FIELDS = ["name", "base_url", "key_name"];
 
-/** Add an endpoint, or send a known one's calls elsewhere. */
+/** Add a provider, or change the URL of a built-in one. */
 export function ProviderForm({ provider, close }: { provider: ModelProvider | null; close: () => void }) {
   const [name, setName] = useState(provider?.name ?? "");
   const [kind, setKind] = useState<ModelProvider["kind"]>(provider?.kind ?? "openai");
@@ -57,7 +57,7 @@ export function ProviderForm({ provider, close }: { provider: ModelProvider | nu
           </div>
         )}
         <Field
-          label="Address"
+          label="Base URL"
           {...text}
           required={!provider?.built_in}
           maxLength={500}

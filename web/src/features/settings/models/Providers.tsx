@@ -63,13 +63,13 @@ function Test({ provider, models, close }: TestProps) {
 
 const isOf = (provider: ModelProvider, model: string): boolean => model.startsWith(`${provider.name}:`);
 
-/** The model to test a provider with: one that a role uses, else one that has a price of its own. */
+/** The model to test a provider with: one used by a role, otherwise one with a custom price. */
 export function modelOf(provider: ModelProvider, models: Models): string {
   const used = models.roles.flatMap((role) => role.chain).map((name) => withProvider(name, models));
   return [...used, ...Object.keys(models.prices)].find((name) => isOf(provider, name)) ?? "";
 }
 
-/** Without a known provider before the colon it is Anthropic’s. */
+/** A model without a known provider belongs to Anthropic. */
 function withProvider(model: string, { providers }: Models): string {
   return providers.some((provider) => isOf(provider, model)) ? model : `anthropic:${model}`;
 }
@@ -91,7 +91,7 @@ function ProviderRow({ provider, onOpen }: RowProps) {
       <div className="min-w-0 py-1">
         <p>
           <span className="font-medium">{name}</span>
-          {!built_in && <span className="text-xs text-dim"> speaks {kind}</span>}
+          {!built_in && <span className="text-xs text-dim"> {kind} API</span>}
         </p>
         {base_url && <p className="mono break-all text-dim">{base_url}</p>}
       </div>

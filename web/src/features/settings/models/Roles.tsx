@@ -9,15 +9,15 @@ import type { RoleName } from "./models";
 import { Suggestions } from "./Suggestions";
 import { TestDialog } from "./TestDialog";
 
-/** What a model is wanted for, in a person's words. */
+/** What each role's model is used for. */
 export const ROLE_WORD: Record<RoleName, string> = {
-  interviewer: "asks what you want",
+  interviewer: "interviews you about new bots and skills",
   planner: "plans the work",
   builder: "writes the code",
   auditor: "checks what was built",
-  recovery: "finds out what went wrong",
-  bot: "speaks for your bots",
-  utility: "titles and summaries",
+  recovery: "investigates failures",
+  bot: "answers as your bots",
+  utility: "writes titles and summaries",
 };
 
 export function Roles({ models }: { models: Models }) {
@@ -25,10 +25,10 @@ export function Roles({ models }: { models: Models }) {
   const [testing, setTesting] = useState<string | null>(null);
   const suggestions = useId();
   const problems = [...new Set(models.roles.flatMap((role) => role.problem ?? []))];
-  /** What is the same for all of them is said once, above. */
+  /** A problem shared by all roles is shown once, above the list. */
   const isOfAll = problems.length === 1 && models.roles.every((role) => role.problem);
   return (
-    <Panel title="Roles" actions={<span className="text-xs text-dim">prices for a million tokens</span>}>
+    <Panel title="Roles" actions={<span className="text-xs text-dim">prices per million tokens</span>}>
       <Suggestions id={suggestions} models={models.known} />
       {problems.map((problem) => (
         <p key={problem} className="border-b border-line px-3 py-2 text-bad">

@@ -1,4 +1,4 @@
-/** Names of models to choose from while typing. */
+/** Model names suggested while typing. */
 export function Suggestions({ id, models }: { id: string; models: readonly string[] }) {
   return (
     <datalist id={id}>

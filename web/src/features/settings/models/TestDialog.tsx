@@ -9,15 +9,15 @@ import { formatDuration } from "@/ui/time";
 import { type Trial, testModel, useChange } from "./models";
 
 type Props = {
-  /** Asked at once when it is known which. */
+  /** Called immediately if `isCertain`. */
   model: string;
   isCertain: boolean;
-  /** The id of a list of names to choose from. */
+  /** The ID of a datalist with model names. */
   suggestions: string;
   close: () => void;
 };
 
-/** A real call, and what came of it. */
+/** Makes a real model call and shows its result. */
 export function TestDialog({ model, isCertain, suggestions, close }: Props) {
   const [name, setName] = useState(model);
   const test = useChange(testModel);
@@ -74,13 +74,13 @@ function Outcome({ trial }: { trial: Trial }) {
   if (!trial.ok) return <Refusal error={trial} />;
   return (
     <Facts>
-      <Fact name="Works">
-        <span className="text-ok">yes</span>
+      <Fact name="Result">
+        <span className="text-ok">ok</span>
       </Fact>
       <Fact name="Answer">
         <span className="break-words">{trial.answer || "empty"}</span>
       </Fact>
-      <Fact name="Took">
+      <Fact name="Duration">
         <span className="mono">{formatDuration(trial.latency_ms)}</span>
       </Fact>
       <Fact name="Cost">

@@ -1,4 +1,4 @@
-/** Reading and changing everything about models. */
+/** Queries and mutations of the model settings. */
 import {
   infiniteQueryOptions,
   type UseMutationResult,
@@ -66,7 +66,7 @@ export async function setBudget({ budget, usd }: { budget: "run" | "day"; usd: n
 
 export const testModel = (model: string) => unwrap(http.POST("/api/v1/models/test", { body: { model } }));
 
-/** A change of the models: says so, shows everything anew, and leaves what was refused to the form. */
+/** A mutation of the model settings: shows a toast, refetches everything, and leaves errors to the form. */
 export function useChange<Given, Got>(
   change: (given: Given) => Promise<Got>,
   { done, after }: { done?: string; after?: (got: Got, given: Given) => void } = {},

@@ -35,7 +35,7 @@ const KINDS: Kind[] = [
   },
 ];
 
-/** How a new skill is called, what it is for, and what it begins with. */
+/** Name, description and template of a new skill. */
 export function Begin({ isPending, begin }: Props) {
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
@@ -54,7 +54,7 @@ export function Begin({ isPending, begin }: Props) {
         <Link to="/forge" search={{ mode: "skill" }} className="text-ink underline underline-offset-2">
           Let Forge ask a few questions
         </Link>{" "}
-        and writes it for you.
+        and write it for you.
       </p>
       <Field
         label="Name"

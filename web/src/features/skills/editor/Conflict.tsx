@@ -10,7 +10,7 @@ type Props = {
   ways: Ways;
 };
 
-/** The folder is another by now: whose files it should have. Whoever closes this goes on writing: nothing is decided. */
+/** Shown if the folder changed during editing. Closing it keeps editing. */
 export function Conflict({ name, mine, theirs, isBusy, ways }: Props) {
   const byMe = new Set(differing(mine.texts, mine.base.texts));
   const byThem = new Set(differing(theirs, mine.base.texts));
@@ -43,5 +43,5 @@ export function Conflict({ name, mine, theirs, isBusy, ways }: Props) {
 
 function whose(isMine: boolean, isTheirs: boolean): string {
   if (isMine && isTheirs) return "changed by both";
-  return isMine ? "changed by you" : "changed meanwhile";
+  return isMine ? "changed by you" : "changed by someone else";
 }

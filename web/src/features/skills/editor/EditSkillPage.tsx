@@ -8,7 +8,7 @@ import { useFolder } from "./useFolder";
 
 const route = getRouteApi("/shell/skills/$name/edit");
 
-/** A skill of the library, to write in. */
+/** The editor of an existing skill. */
 export function EditSkillPage() {
   const { name } = route.useParams();
   const { folder, error, retry } = useFolder(name);

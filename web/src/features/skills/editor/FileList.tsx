@@ -19,7 +19,7 @@ type Props = {
 
 type Asking = { what: "add" } | { what: "rename" | "remove"; path: string };
 
-/** What lies in the folder. A dot is beside what is not saved. */
+/** The files of the folder. A dot marks unsaved ones. */
 export function FileList({ draft, others, opened, open, add, rename, remove }: Props) {
   const [asking, setAsking] = useState<Asking | null>(null);
   const paths = Object.keys(draft.texts).sort(byPlace);
@@ -78,7 +78,7 @@ export function FileList({ draft, others, opened, open, add, rename, remove }: P
           >
             <FileText size={13} strokeWidth={1.75} aria-hidden className="shrink-0" />
             <span className="mono truncate">{path}</span>
-            <span className="ml-auto shrink-0 text-xs">no text</span>
+            <span className="ml-auto shrink-0 text-xs">binary</span>
           </li>
         ))}
       </ul>

@@ -9,7 +9,7 @@ import { Begin } from "./Begin";
 import { begun, type Draft } from "./draft";
 import { SkillEditor } from "./SkillEditor";
 
-/** A skill of one's own: what it is to be, then its files to write in. It is there once it is saved. */
+/** Create a skill: first its name and kind, then its files. It exists once it is saved. */
 export function NewSkillPage() {
   const cache = useQueryClient();
   const navigate = useNavigate();

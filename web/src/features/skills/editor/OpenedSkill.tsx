@@ -9,13 +9,13 @@ import { useSaving } from "./useSaving";
 
 const baseOf = ({ skill, texts }: Folder) => ({ texts, hash: skill.folder_hash });
 
-/** The editor over a folder that others may change as well. Nothing but the person's own decision replaces what they typed. */
+/** The editor of a folder that others may change too. Typed text is only ever replaced by a decision of the person. */
 export function OpenedSkill({ folder }: { folder: Folder }) {
   const { skill } = folder;
   const [draft, setDraft] = useState<Draft>(() => begun(baseOf(folder)));
   const isOther = draft.base.hash !== skill.folder_hash;
   const dirty = isDirty(draft);
-  // Whoever has typed nothing sees the folder as it is.
+  // Without edits the page follows the folder.
   if (isOther && !dirty) setDraft(begun(baseOf(folder)));
   const saving = useSaving({ skill, draft, setDraft });
   const [isComparing, setComparing] = useState(false);
@@ -70,7 +70,7 @@ function Meanwhile({ name, compare }: { name: string; compare: () => void }) {
   );
 }
 
-/** What a save leaves to be done by a person. */
+/** What is left to do after a save. */
 function Left({ name, words }: { name: string; words: string }) {
   return (
     <div role="status" className="wash-wait flex flex-wrap items-center gap-2 rounded-md border px-3 py-1.5">

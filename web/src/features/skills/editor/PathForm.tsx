@@ -6,7 +6,7 @@ import { wrongPath } from "./draft";
 
 type Props = {
   taken: readonly string[];
-  /** The file that gets another name; a new one without. */
+  /** The file to rename; omit to add one. */
   from?: string;
   done: (path: string) => void;
   close: () => void;

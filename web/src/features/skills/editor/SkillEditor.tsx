@@ -19,15 +19,15 @@ type Props = {
   draft: Draft;
   setDraft: (change: (before: Draft) => Draft) => void;
   saving: { isPending: boolean; error: unknown; save: () => void };
-  /** Files that are no text: they stay as they are. */
+  /** Binary files, which stay unchanged. */
   others?: readonly string[];
-  /** What is to be known before going on: that it changed meanwhile, or what is left to do after a save. */
+  /** A conflict, or what is left to do after a save. */
   notice?: ReactNode;
 };
 
 const NONE: readonly string[] = [];
 
-/** The files of a skill at the left, one of them to write in, and at the right a place to try it. */
+/** The files of a skill, an editor for one of them, and a panel to try it. */
 export function SkillEditor({ name, draft, setDraft, saving, others = NONE, notice }: Props) {
   const [opened, setOpened] = useState({ path: MAIN, line: undefined as number | undefined });
   const isWide = useMedia("(min-width: 1280px)");

@@ -17,7 +17,7 @@ type Props = {
 
 const NONE: readonly SkillProblem[] = [];
 
-/** One file to write in. Below it what is wrong with the skill: each problem leads to its line of `SKILL.md`. */
+/** The editor of one file. Problems link to their line in `SKILL.md`. */
 export function TextPane({ path, text, startLine, validation, open, onChange }: Props) {
   const editor = useRef<EditorHandle>(null);
   return (

@@ -15,7 +15,7 @@ import type { Texts } from "./draft";
 
 type Props = { name: string; texts: Texts; kind: SkillKind | null };
 
-/** Runs what stands on the page, saved or not. */
+/** Runs the edited version, saved or not. */
 export function TryPanel({ name, texts, kind }: Props) {
   return (
     <Panel title="Try it" className="shrink-0 lg:w-[360px] lg:overflow-auto">
@@ -76,7 +76,7 @@ function Trial({ name, texts }: Pick<Props, "name" | "texts">) {
   );
 }
 
-/** The input of its first test, for there is no better example. */
+/** The input of its first test, as an example. */
 function exampleOf(texts: Texts): string {
   const path = Object.keys(texts)
     .filter((path) => /^tests\/[^/]+\.json$/.test(path) && path !== "tests/triggers.json")

@@ -1,12 +1,12 @@
-/** The files of a skill that somebody is writing, and what they were begun from. */
+/** The edited files of a skill and the version they are based on. */
 
-/** Texts by their paths in the folder. */
+/** Texts by path. */
 export type Texts = Readonly<Record<string, string>>;
-/** The folder as it was read: `hash` is null for a skill that is not saved yet. */
+/** The folder as it was read; `hash` is null if the skill is not saved yet. */
 export type Base = { texts: Texts; hash: string | null };
 export type Draft = { texts: Texts; base: Base };
 
-/** The one file that every skill has, under this name. */
+/** The file that every skill has. */
 export const MAIN = "SKILL.md";
 
 export const begun = (base: Base): Draft => ({ texts: base.texts, base });
@@ -24,13 +24,13 @@ export function renamed(draft: Draft, from: string, to: string): Draft {
   return written(removed(draft, from), to, draft.texts[from] ?? "");
 }
 
-/** After `saved` became the folder with this hash: what was typed meanwhile is still to be saved. */
+/** The draft after `saved` was written; later edits remain unsaved. */
 export const afterSave = ({ texts }: Draft, saved: Texts, hash: string): Draft => ({
   texts,
   base: { texts: saved, hash },
 });
 
-/** The paths at which two states differ, those that are in one of them only included. */
+/** The paths that differ or exist in only one of the two. */
 export function differing(a: Texts, b: Texts): string[] {
   const paths = new Set([...Object.keys(a), ...Object.keys(b)]);
   return [...paths].filter((path) => a[path] !== b[path]).sort(byPlace);
@@ -39,7 +39,7 @@ export function differing(a: Texts, b: Texts): string[] {
 export const isDirty = ({ texts, base }: Draft): boolean =>
   base.hash === null || differing(texts, base.texts).length > 0;
 
-/** What the skill is about first, then what runs, then the rest by name. */
+/** `SKILL.md` first, then by depth and name. */
 export function byPlace(a: string, b: string): number {
   return Number(b === MAIN) - Number(a === MAIN) || depth(a) - depth(b) || a.localeCompare(b);
 }
@@ -48,7 +48,7 @@ const depth = (path: string): number => path.split("/").length;
 
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** Why a skill, and so its folder, cannot be called that; null when it can. */
+/** Why the name is invalid; null if it is valid. */
 export function wrongName(name: string): string | null {
   if (name.length > 64) return "Names can have at most 64 characters.";
   return NAME.test(name) ? null : "Lowercase letters and digits, separated by single hyphens.";
@@ -56,7 +56,7 @@ export function wrongName(name: string): string | null {
 
 const LONGEST = 300;
 
-/** Why a file cannot be called that; null when it can. */
+/** Why the path is invalid; null if it is valid. */
 export function wrongPath(path: string, taken: readonly string[]): string | null {
   const parts = path.split("/");
   if (path.length > LONGEST) return `Paths can have at most ${LONGEST} characters.`;
@@ -73,7 +73,7 @@ export function wrongPath(path: string, taken: readonly string[]): string | null
   return null;
 }
 
-/** As the editor calls it, by how the name ends. */
+/** Editor languages by file extension. */
 const ENDINGS = {
   md: "markdown",
   js: "javascript",

@@ -4,12 +4,12 @@ import { skillFileQuery, skillQuery } from "@/api/skills";
 import type { SkillDetail } from "@/api/types";
 import type { Texts } from "./draft";
 
-/** A skill with all its texts, as they were at one moment. */
+/** A skill with all its texts, read at one moment. */
 export type Folder = { skill: SkillDetail; texts: Texts; others: string[] };
 
 type Read = { folder: Folder | null; error: unknown; retry: () => void };
 
-/** The latest that was read whole: while a newer one is on its way, the one before stays. */
+/** The latest complete version: it stays until a newer one is loaded. */
 export function useFolder(name: string): Read {
   const skill = useQuery(skillQuery(name));
   const detail = skill.data;

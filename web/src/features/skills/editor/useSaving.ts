@@ -14,7 +14,7 @@ type Options = {
 
 const CHANGED = 409;
 
-/** Saving the texts of a skill: as its new state, or as a question to the person when it is another by now. */
+/** Saves the texts of a skill, or reports a conflict if the folder changed. */
 export function useSaving({ skill: { name, granted }, draft, setDraft }: Options) {
   const cache = useQueryClient();
   const [left, setLeft] = useState<string | null>(null);
@@ -46,7 +46,7 @@ export function useSaving({ skill: { name, granted }, draft, setDraft }: Options
   return {
     isPending: save.isPending,
     error: isRefused ? null : save.error,
-    /** It is another by now: somebody has to choose. */
+    /** The folder changed: the person has to choose. */
     isRefused,
     left,
     save: () => saveOver(draft.base.hash ?? ""),
@@ -61,5 +61,5 @@ function leftAfter({ state, asks }: SkillDetail, wasGranted: boolean): string | 
   if (asks.length === 0 || state !== "review") return null;
   return wasGranted
     ? "The skill changed, so its grants no longer apply. Review and grant it again."
-    : "It requests capabilities that are not granted yet.";
+    : "The skill requests capabilities that are not granted yet.";
 }

@@ -11,13 +11,13 @@ const NONE: readonly SkillProblem[] = [];
 
 export type Validation = {
   problems: readonly SkillProblem[];
-  /** Those that have a line, which is one of `SKILL.md`. */
+  /** Problems with a line number, which always refers to `SKILL.md`. */
   inMain: readonly SkillProblem[];
-  /** What it says it is; null until that is known. */
+  /** The declared kind; null until it is known. */
   kind: SkillKind | null;
 };
 
-/** What is wrong with the files on the page: the server is asked once nobody has typed for a moment. */
+/** Validation of the files, requested after a short pause in typing. */
 export function useValidation(name: string, texts: Texts): Validation {
   const quiet = useQuiet(texts, QUIET_MS);
   const validation = useQuery({

@@ -10,11 +10,11 @@ type Props = {
   choice: Choice;
   onChange: (choice: Choice) => void;
   disabled?: boolean;
-  /** What else is to be said about one: that it is granted already, for instance. */
+  /** Additional state of a request, such as whether it is granted. */
   renderState?: (ask: SkillAsk) => ReactNode;
 };
 
-/** All a skill asks for, one by one: what it means, what could go wrong, and how far it would go. */
+/** The requested capabilities with their meaning, risk and scope. */
 export function AskList({ asks, choice, onChange, disabled = false, renderState }: Props) {
   return (
     <ul aria-label="Requested capabilities" className="divide-y divide-line">
@@ -42,7 +42,7 @@ export function AskList({ asks, choice, onChange, disabled = false, renderState 
 
 type AskProps = {
   ask: SkillAsk;
-  /** undefined when it is not allowed. */
+  /** undefined if it is not allowed. */
   scope: SkillScope | undefined;
   disabled: boolean;
   onAllow: (isAllowed: boolean) => void;
@@ -72,7 +72,7 @@ function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
             <span className="inline-block first-letter:uppercase">{ask.title}</span>
           </label>
           <span className="mono text-faint">{ask.capability}</span>
-          {ask.is_needed && <span className="text-xs text-dim">needed to run at all</span>}
+          {ask.is_needed && <span className="text-xs text-dim">required</span>}
           {state && <span className="ml-auto flex flex-wrap items-center gap-2 max-sm:ml-0">{state}</span>}
         </div>
         <div id={`${id}-meaning`} className="space-y-0.5">
@@ -121,7 +121,7 @@ function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
 
 type MissingProps = { values: string[]; disabled: boolean; onAdd: (values: string[]) => void };
 
-/** It may ask for more than it was given, as after an edit. */
+/** The skill may request more than it was granted, for example after an edit. */
 function Missing({ values, disabled, onAdd }: MissingProps) {
   if (values.length === 0) return null;
   return (

@@ -20,7 +20,7 @@ import { TierField } from "./TierField";
 
 const route = getRouteApi("/shell/skills/$name/permissions");
 
-/** What a skill may do, how far it is trusted, and who said so. */
+/** The grants of a skill and its trust tier. */
 export function PermissionsTab() {
   const { name } = route.useParams();
   const { data: skill } = useSuspenseQuery(skillQuery(name));
@@ -33,7 +33,7 @@ export function PermissionsTab() {
           not have. Revoking does not require it.
         </p>
       )}
-      {/* Another folder is another skill: what was being chosen was chosen for the one before. */}
+      {/* A changed folder is a different skill: discard choices made for the old one. */}
       <Grants key={skill.folder_hash} skill={skill} mayGrant={mayGrant} />
       <Tier skill={skill} mayGrant={mayGrant} />
     </div>
@@ -71,7 +71,7 @@ function Grants({ skill, mayGrant }: Props) {
       <Panel title="Permissions">
         <EmptyState
           title="No capabilities requested"
-          sentence="It can compute and write to its log. It has no access to files, network, secrets or programs."
+          sentence="The skill can compute and write to its log, but has no access to files, network, secrets or programs."
         />
       </Panel>
     );
@@ -114,7 +114,7 @@ function Grants({ skill, mayGrant }: Props) {
               disabled={!mayGrant || !hasChanges || grant.isPending}
               onClick={() => grant.mutate({ name, grants: wishes, folder_hash })}
             >
-              {wishes.length === 0 ? "Grant nothing" : `Grant ${wishes.length}`}
+              {wishes.length === 0 ? "Revoke all" : `Grant ${wishes.length}`}
             </Button>
           </div>
         </footer>
@@ -128,8 +128,8 @@ function ReviewNote({ skill }: { skill: SkillDetail }) {
     <div role="note" className="wash-wait flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3 py-2">
       <p className="min-w-0 flex-1">
         {isEdited(skill)
-          ? "It was edited since the last grant, so the grants no longer apply. Review it and grant again."
-          : (skill.problem ?? "It requests capabilities that are not granted yet.")}
+          ? "The skill was edited since the last grant, so its grants no longer apply. Review and grant it again."
+          : (skill.problem ?? "The skill requests capabilities that are not granted yet.")}
       </p>
       <Link to="/skills/$name/source" params={{ name: skill.name }} className={buttonClass()}>
         View source
@@ -140,7 +140,7 @@ function ReviewNote({ skill }: { skill: SkillDetail }) {
 
 type GrantStateProps = { skill: SkillDetail; ask: SkillAsk; onRevoked: () => void };
 
-/** Who granted it and when; or that it does not count any more. */
+/** Who granted it and when, or that the grant no longer applies. */
 function GrantState({ skill, ask: { capability }, onRevoked }: GrantStateProps) {
   const cache = useQueryClient();
   const { name } = skill;
@@ -182,7 +182,7 @@ function Tier({ skill, mayGrant }: Props) {
       cache.setQueryData(skillQuery(name).queryKey, now);
       refreshSkill(cache, { skill: name, part: "skill" });
       const undo = () => change.mutate({ name, tier });
-      toast.ok(`${name} is ${now.tier} now.`, { label: "Undo", run: undo });
+      toast.ok(`Set ${name} to ${now.tier}.`, { label: "Undo", run: undo });
     },
   });
   return (

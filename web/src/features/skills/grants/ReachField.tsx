@@ -7,11 +7,11 @@ type Props = {
   values: readonly string[];
   onChange: (values: string[]) => void;
   disabled?: boolean;
-  /** Said while there is none. */
+  /** Shown while the list is empty. */
   empty?: string;
 };
 
-/** The hosts, folders or names a grant covers, one by one. Enter adds one; Backspace takes the last away. */
+/** The hosts, folders or names that a grant covers. Enter adds one, Backspace removes the last. */
 export function ReachField({ reach, values, onChange, disabled = false, empty }: Props) {
   const id = useId();
   const { label, one, example, isOne, wrong, ...words } = REACHES[reach];
@@ -72,7 +72,7 @@ export function ReachField({ reach, values, onChange, disabled = false, empty }:
           disabled={disabled}
           autoComplete="off"
           spellCheck={false}
-          placeholder={values.length === 0 ? example : `another ${one}…`}
+          placeholder={values.length === 0 ? example : `Add another ${one}…`}
           aria-invalid={problem !== null}
           aria-describedby={note ? `${id}-note` : undefined}
           onChange={(event) => {

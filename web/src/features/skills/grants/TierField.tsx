@@ -11,7 +11,7 @@ type Props = {
 
 const ORDER: readonly SkillTier[] = ["untrusted", "verified", "local"];
 
-/** How far a skill is trusted: what each tier means, and what a run may take at it. */
+/** The trust tiers with their meaning and limits. */
 export function TierField({ value, onChange, disabled = false }: Props) {
   const name = useId();
   return (

@@ -1,7 +1,7 @@
-/** What a person is about to allow a skill, and how far. */
+/** The grants that a person is choosing for a skill. */
 import type { SkillAsk, SkillCapability, SkillGrantWish, SkillScope } from "@/api/types";
 
-/** By capability, the scope it gets; what is absent is not granted. */
+/** The scope of each granted capability; missing ones are not granted. */
 export type Choice = Partial<Record<SkillCapability, SkillScope>>;
 
 export type Reach = keyof SkillScope;
@@ -54,17 +54,17 @@ const REACH_OF: Partial<Record<SkillCapability, Reach>> = {
   exec_command: "names",
 };
 
-/** What has to be said about a capability besides yes; null when yes is all. */
+/** The kind of scope that a capability needs; null if none. */
 export const reachOf = (capability: SkillCapability): Reach | null => REACH_OF[capability] ?? null;
 
-/** Everything may write to the log of its own run: there is nothing to grant. */
+/** Every skill may write to the log of its own run, so this needs no grant. */
 export const isFree = (capability: SkillCapability): boolean => capability === "log";
 
-/** What has to be granted to count. */
+/** The requests that need a grant. */
 export const grantable = (asks: readonly SkillAsk[]): SkillAsk[] =>
   asks.filter(({ capability }) => !isFree(capability));
 
-/** In the order in which they are asked for. */
+/** In the order of the requests. */
 export function wishesOf(asks: readonly SkillAsk[], choice: Choice): SkillGrantWish[] {
   return grantable(asks).flatMap((ask) => {
     const scope = choice[ask.capability];
@@ -72,13 +72,13 @@ export function wishesOf(asks: readonly SkillAsk[], choice: Choice): SkillGrantW
   });
 }
 
-/** Nothing is left of what it asks for. That is no grant; without a folder, those of its own are left. */
+/** A scope without values grants nothing, except folders: the skill's own folder remains. */
 export function isEmptied({ capability, scope: asked }: SkillAsk, given: SkillScope): boolean {
   const reach = reachOf(capability);
   return reach !== null && reach !== "roots" && given[reach].length === 0 && asked[reach].length > 0;
 }
 
-/** Allowed with the scope it asks for, or not allowed. */
+/** Grant a request with the scope it asks for, or remove it. */
 export function withAsk(choice: Choice, { capability, scope }: SkillAsk, isAllowed: boolean): Choice {
   const { [capability]: _, ...others } = choice;
   return isAllowed ? { ...others, [capability]: scope } : others;
@@ -88,6 +88,6 @@ export function withScope(choice: Choice, capability: SkillCapability, scope: Sk
   return { ...choice, [capability]: scope };
 }
 
-/** What a skill asks for beyond what it would be given. */
+/** What a skill requests beyond the given scope. */
 export const missing = ({ scope: asked }: SkillAsk, given: SkillScope, reach: Reach): string[] =>
   given[reach].includes("*") ? [] : asked[reach].filter((value) => !given[reach].includes(value));

@@ -1,4 +1,4 @@
-/** What a skill was granted, against what it is now. */
+/** The grants of a skill, compared with its current state. */
 import type { SkillCapability, SkillDetail, SkillGrant, SkillGrantWish } from "@/api/types";
 import { type Choice, grantable, isFree, wishesOf } from "./choice";
 
@@ -9,11 +9,11 @@ export function standingOf(skill: SkillDetail, capability: SkillCapability): Sta
   return { grant, counts: grant !== null && skill.granted.includes(capability) };
 }
 
-/** The skill is not the one that was granted this any more. */
+/** The skill was changed after it was granted. */
 export const isEdited = (skill: SkillDetail): boolean =>
   skill.grants.some(({ folder_hash }) => folder_hash !== skill.folder_hash);
 
-/** Whatever was granted before, so that reviewing again begins where the last review ended. */
+/** The current grants, as a starting point for a new review. */
 export function choiceOf({ asks, grants }: SkillDetail): Choice {
   const asked = new Set(asks.map(({ capability }) => capability));
   return Object.fromEntries(
@@ -21,7 +21,7 @@ export function choiceOf({ asks, grants }: SkillDetail): Choice {
   );
 }
 
-/** How much of what has to be granted is not. */
+/** The number of requests that are not granted. */
 export const notGranted = ({ asks, granted }: Pick<SkillDetail, "asks" | "granted">): number =>
   grantable(asks).filter(({ capability }) => !granted.includes(capability)).length;
 

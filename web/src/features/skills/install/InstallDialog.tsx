@@ -10,11 +10,11 @@ import { useInstall } from "./useInstall";
 
 type Props = {
   close: () => void;
-  /** What was fetched already: an update of a skill, to be looked at. */
+  /** An update that was already fetched and is to be reviewed. */
   stage?: StagedSkills | null;
 };
 
-/** Skills from elsewhere: fetched, looked at, granted one by one, and only then installed. */
+/** Install skills in three steps: fetch, review, install. */
 export function InstallDialog({ close, stage = null }: Props) {
   const install = useInstall(stage);
   const [form, setForm] = useState<SourceForm>(BLANK);

@@ -8,7 +8,7 @@ import { STATES } from "../words";
 
 type Props = { results: readonly InstalledSkill[]; review: () => void; close: () => void };
 
-/** Each skill that was to be installed: where it is now, or why it is not. */
+/** Which skills were installed, and why others were not. */
 export function Results({ results, review, close }: Props) {
   const failed = results.filter(({ installed }) => !installed);
   const done = results.length - failed.length;

@@ -1,18 +1,18 @@
-/** What a person decides about skills that were fetched: which of them, how far trusted, and with what. */
+/** What a person decides about fetched skills: whether to install them, their tier and their grants. */
 import type { InstallWish, SkillTier, StagedSkill } from "@/api/types";
 import { mentions } from "@/ui/mentions";
 import { type Choice, wishesOf } from "../grants/choice";
 
 export type Decision = { isChosen: boolean; tier: SkillTier; grants: Choice };
-/** By the place in what was fetched: names may come twice. */
+/** By path, because names may occur twice. */
 export type Decisions = Readonly<Record<string, Decision>>;
 
 const UNDECIDED: Decision = { isChosen: false, tier: "untrusted", grants: {} };
 
-/** Something would come of installing it. */
+/** Whether installing it would change anything. */
 export const canInstall = ({ valid, is_same }: StagedSkill): boolean => valid && !is_same;
 
-/** One alone is what somebody came for, unless it would replace another; of many, nothing is taken for granted. */
+/** A single skill is selected unless it replaces another; of several, none is. */
 export function firstDecisions(skills: readonly StagedSkill[], isUpdate: boolean): Decisions {
   const [only] = skills;
   if (!only || skills.length > 1 || !canInstall(only) || (only.replaces && !isUpdate)) return {};
@@ -26,7 +26,7 @@ export function decide(decisions: Decisions, skill: StagedSkill, change: Partial
   return { ...decisions, [skill.path]: { ...decisionOn(decisions, skill), ...change } };
 }
 
-/** Of two with one name the first: only one of them can be in the library. */
+/** Selects only the first of skills with the same name. */
 export function chooseAll(decisions: Decisions, skills: readonly StagedSkill[]): Decisions {
   const names = new Set<string>();
   let next = decisions;
@@ -45,7 +45,7 @@ export function chooseNone(decisions: Decisions, skills: readonly StagedSkill[])
 export const chosenOf = (decisions: Decisions, skills: readonly StagedSkill[]): StagedSkill[] =>
   skills.filter((skill) => canInstall(skill) && decisionOn(decisions, skill).isChosen);
 
-/** Whoever chose one that replaces another has seen that it does. */
+/** `force` is safe: replaced skills were selected explicitly. */
 export function wishOf(decisions: Decisions, chosen: readonly StagedSkill[]): InstallWish {
   return {
     skills: chosen.map((skill) => {
@@ -56,7 +56,7 @@ export function wishOf(decisions: Decisions, chosen: readonly StagedSkill[]): In
   };
 }
 
-/** Those that are looked for: by words in the name, the description or the path. */
+/** Skills that match the words in name, description or path. */
 export function fitting(skills: readonly StagedSkill[], words: string): StagedSkill[] {
   return skills.filter(({ name, path, manifest }) =>
     mentions([name, path, manifest?.description ?? ""], words),

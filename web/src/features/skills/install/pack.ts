@@ -1,4 +1,4 @@
-/** What somebody chose or dropped, as one archive: a zip as it is, a folder packed here. */
+/** Packs chosen or dropped files into one archive: a zip as is, a folder packed in the browser. */
 import type { Archive } from "@/api/skillStages";
 import { formatBytes } from "@/ui/bytes";
 import { zip } from "./zip";
@@ -22,12 +22,12 @@ const LEFT_OUT = new Set([".git", "node_modules", "__pycache__", ".venv", ".DS_S
 
 const isZip = (file: File): boolean => /\.(zip|skill)$/i.test(file.name) || file.type === "application/zip";
 
-/** Files with their way from the folder that was chosen, whose name comes first. */
+/** Files with their paths, starting with the name of the chosen folder. */
 export function chosen(files: FileList): Loose[] {
   return [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 }
 
-/** Everything in what was dropped. It has to be asked for at once: afterwards the browser forgets it. */
+/** The dropped files. Must be called synchronously: the browser clears the data after the event. */
 export function dropped(data: DataTransfer): Promise<Loose[]> {
   const roots = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   return walk(roots);
@@ -47,7 +47,7 @@ async function walk(entries: readonly FileSystemEntry[]): Promise<Loose[]> {
   return found;
 }
 
-/** A reader gives a part each time, and nothing when it is through. */
+/** A reader returns the entries in batches, then an empty one. */
 async function listOf(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
   const all: FileSystemEntry[] = [];
   for (;;) {
@@ -87,7 +87,7 @@ function check(files: readonly Loose[]): void {
   }
 }
 
-/** The folder they all lie in; empty when they lie side by side. */
+/** The common root folder, or empty if there is none. */
 function rootOf(files: readonly Loose[]): string {
   const roots = new Set(
     files.map(({ path }) => (path.includes("/") ? path.slice(0, path.indexOf("/")) : "")),

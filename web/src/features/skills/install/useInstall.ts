@@ -6,12 +6,12 @@ import type { InstalledSkill, SkillSource, StagedSkills } from "@/api/types";
 import { chosenOf, type Decisions, firstDecisions, wishOf } from "./choices";
 import { type Loose, pack } from "./pack";
 
-/** Where the skills come from: files of this machine, or a place the server fetches from. */
+/** Files of this computer, or a source that the server fetches. */
 export type Wanted = { files: Promise<Loose[]> | Loose[] } | { source: SkillSource };
 
 export type Install = ReturnType<typeof useInstall>;
 
-/** The way of a skill into the library: fetched, looked at, installed. */
+/** The state of an installation: fetch, review, install. */
 export function useInstall(given: StagedSkills | null) {
   const cache = useQueryClient();
   const [stage, setStage] = useState(given);
@@ -39,7 +39,7 @@ export function useInstall(given: StagedSkills | null) {
 
   const chosen = chosenOf(decisions, stage?.skills ?? []);
   const forget = () => {
-    // What is not dropped is forgotten after an hour all the same.
+    // The server deletes abandoned stages after an hour anyway.
     if (stage) void dropStage(stage.id).catch(() => undefined);
   };
   return {
@@ -55,14 +55,14 @@ export function useInstall(given: StagedSkills | null) {
         install.mutate({ stage: stage.id, ...wishOf(decisions, chosen) });
       }
     },
-    /** Back to where they come from; what was typed there is still there. */
+    /** Back to the source; its form keeps its values. */
     back: () => {
       forget();
       setStage(null);
       install.reset();
       get.reset();
     },
-    /** Back to what was fetched, after some of it could not be installed. */
+    /** Back to the review, after some skills could not be installed. */
     review: () => {
       setResults(null);
       install.reset();

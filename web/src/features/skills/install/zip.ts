@@ -1,4 +1,4 @@
-/** Writes a zip, as plain as the format allows: every file as it is, nothing compressed. */
+/** Writes an uncompressed zip archive. */
 
 export type ZipEntry = { path: string; data: Uint8Array<ArrayBuffer> };
 
@@ -6,9 +6,9 @@ const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
 const END = 0x06054b50;
 const VERSION = 20;
-/** Names are UTF-8. */
+/** File names are UTF-8. */
 const FLAGS = 0x0800;
-/** The first of January 1980: the same files make the same archive. */
+/** January 1, 1980: the same files give the same archive. */
 const DATE = 0x0021;
 
 export function zip(entries: readonly ZipEntry[]): Blob {
@@ -20,7 +20,7 @@ export function zip(entries: readonly ZipEntry[]): Blob {
     const facts = [u16(0), u16(0), u16(DATE), u32(crc32(data)), u32(data.length), u32(data.length)];
     const shared = [...facts, u16(name.length), u16(0)];
     const head = join([u32(LOCAL), u16(VERSION), u16(FLAGS), ...shared, name]);
-    // Behind what both have: no comment, the first disk, no attributes, and where it begins.
+    // No comment, first disk, no attributes, then the offset.
     const rest = [u16(0), u16(0), u16(0), u32(0), u32(offset), name];
     directory.push(join([u32(CENTRAL), u16(VERSION), u16(VERSION), u16(FLAGS), ...shared, ...rest]));
     parts.push(head, data);

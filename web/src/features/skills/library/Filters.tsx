@@ -24,7 +24,7 @@ const CHOICES = [
 
 type Props = { filter: Filter; words: string; setWords: (words: string) => void };
 
-/** Which skills are shown. All of it is in the address, so that it can be passed on. */
+/** The filters of the library, all stored in the URL. */
 export function Filters({ filter, words, setWords }: Props) {
   const navigate = useNavigate();
   const change = (changed: Partial<Record<keyof Filter, string>>) =>

@@ -22,7 +22,7 @@ const InstallDialog = lazy(() =>
   import("../install/InstallDialog").then(({ InstallDialog }) => ({ default: InstallDialog })),
 );
 
-/** All skills there are: what they are, how far they are trusted, and whether they wait for somebody. */
+/** All skills with their trust tier and status. */
 export function LibraryPage() {
   const { install: isInstalling, ...filter } = route.useSearch();
   const skills = useQuery(skillsQuery);
@@ -97,7 +97,7 @@ export function LibraryPage() {
   );
 }
 
-/** How many there are; those that wait for somebody lead to themselves. */
+/** The number of skills, with links to those that need attention. */
 function Numbers({ skills }: { skills: readonly Skill[] }) {
   const review = skills.filter(({ state }) => state === "review").length;
   const broken = skills.filter(({ state }) => state === "broken").length;

@@ -6,7 +6,7 @@ import { CapabilityTags, SkillTags, StateBadge } from "../Badges";
 
 const MAX_TAGS = 4;
 
-/** A skill in the library. The whole card leads to it. */
+/** A skill in the library, linked to its page. */
 export function SkillCard({ skill }: { skill: Skill }) {
   return (
     <Link

@@ -1,4 +1,4 @@
-/** What the address of the library says: which skills, and that one is to be installed. */
+/** The search params of the library; `install` opens the dialog. */
 import type { SkillCapability, SkillCard, SkillKind, SkillOrigin, SkillState, SkillTier } from "@/api/types";
 import { textOf } from "@/ui/address";
 import { mentions } from "@/ui/mentions";
@@ -18,7 +18,7 @@ export type Shelf = Filter & { install?: true | undefined };
 const oneOf = <Value extends string>(known: Record<Value, unknown>, value: unknown): Value | undefined =>
   (Object.keys(known) as Value[]).find((one) => one === value);
 
-/** Whatever else is there is dropped, not an error: addresses are typed by hand. */
+/** Invalid params are ignored, since addresses can be typed by hand. */
 export function readShelf(search: Record<string, unknown>): Shelf {
   return {
     q: textOf(search.q),
@@ -33,7 +33,7 @@ export function readShelf(search: Record<string, unknown>): Shelf {
 
 export const isFiltered = (filter: Filter): boolean => Object.values(filter).some((one) => one !== undefined);
 
-/** Every word is in the name, the description or a category, and all that is chosen is so. */
+/** Whether every word occurs in the name, description or a category, and all filters match. */
 export function fits(skill: SkillCard, { q = "", kind, tier, state, capability, source }: Filter): boolean {
   return (
     (kind ?? skill.kind) === skill.kind &&

@@ -60,7 +60,7 @@ export function About({ skill }: { skill: SkillDetail }) {
   );
 }
 
-/** The front matter, as it is written. */
+/** The front matter of `SKILL.md`. */
 export function Manifest({ skill: { manifest } }: { skill: SkillDetail }) {
   if (!manifest) return null;
   const rows = [

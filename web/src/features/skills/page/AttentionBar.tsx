@@ -4,7 +4,7 @@ import type { SkillDetail } from "@/api/types";
 import { buttonClass } from "@/ui/Button";
 import { InlineText } from "@/ui/InlineText";
 
-/** What keeps a skill from being ready, on each of its pages, with the way to where that is settled: there it is said. */
+/** Why a skill is not ready, on all of its pages except the one where it is fixed. */
 export function AttentionBar({ skill: { name, state, problem } }: { skill: SkillDetail }) {
   const isThere = Boolean(useMatchRoute()({ to: "/skills/$name/permissions" }));
   if (state === "ready" || (state === "review" && isThere)) return null;
@@ -20,7 +20,9 @@ export function AttentionBar({ skill: { name, state, problem } }: { skill: Skill
         <InlineText
           text={
             problem ??
-            (state === "review" ? "It requests capabilities that are not granted yet." : "Cannot be used.")
+            (state === "review"
+              ? "The skill requests capabilities that are not granted yet."
+              : "The skill cannot be used.")
           }
         />
       </p>

@@ -15,7 +15,7 @@ import { About, Manifest } from "./About";
 
 const route = getRouteApi("/shell/skills/$name/");
 
-/** What it says about itself, what it asks for, what it needs and who has it. */
+/** Description, capabilities, relations and users of a skill. */
 export function OverviewTab() {
   const { name } = route.useParams();
   const { data: skill } = useSuspenseQuery(skillQuery(name));
@@ -28,7 +28,11 @@ export function OverviewTab() {
         <Problems problems={skill.problems} />
         <Panel title={skill.kind === "prompt" ? "Instructions" : "Description for bots"}>
           <div className="p-3">
-            {skill.body.trim() ? <Markdown text={skill.body} /> : <Nothing>Only its description.</Nothing>}
+            {skill.body.trim() ? (
+              <Markdown text={skill.body} />
+            ) : (
+              <Nothing>No instructions besides the description.</Nothing>
+            )}
           </div>
         </Panel>
       </div>
@@ -166,7 +170,7 @@ function Relation({ of: { name, range, version, problem } }: { of: SkillRelation
 
 function Bots({ bots }: { bots: readonly string[] }) {
   return (
-    <Panel title="Bots that have it" count={bots.length}>
+    <Panel title="Used by bots" count={bots.length}>
       <div className="p-3">
         {bots.length === 0 ? (
           <Nothing>None yet. Attach skills on a bot's page.</Nothing>

@@ -8,7 +8,7 @@ import { count } from "@/ui/count";
 import { InlineText } from "@/ui/InlineText";
 import { toast } from "@/ui/toast";
 
-/** For good. When something needs it, the server says what, and it takes a second yes. */
+/** Permanent. If bots or skills depend on it, a second confirmation is required. */
 export function RemoveSkill({ skill, close }: { skill: SkillDetail; close: () => void }) {
   const { name } = skill;
   const cache = useQueryClient();
@@ -55,8 +55,7 @@ function Users({ skill: { bots } }: { skill: SkillDetail }) {
   if (bots.length === 0) return null;
   return (
     <span className="mt-2 block">
-      {count(bots.length, "bot")} {bots.length === 1 ? "has" : "have"} it:{" "}
-      <span className="mono text-ink">{bots.join(", ")}</span>.
+      Used by {count(bots.length, "bot")}: <span className="mono text-ink">{bots.join(", ")}</span>.
     </span>
   );
 }

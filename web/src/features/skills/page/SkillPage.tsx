@@ -27,12 +27,12 @@ const TABS = [
   { to: "/skills/$name/tests", label: "Tests", icon: FlaskConical },
 ] as const;
 
-/** The frame of one skill: what it is, whether it waits for somebody, and its pages. */
+/** The frame of a skill's pages: header, tabs and status. */
 export function SkillPage() {
   const { name } = route.useParams();
   const { data: skill, error } = useSuspenseQuery(skillQuery(name));
   const [isRunning, setRunning] = useState(false);
-  useShortcut("r", { label: "Run it", group: "Skill" }, () => setRunning(true));
+  useShortcut("r", { label: "Run skill", group: "Skill" }, () => setRunning(true));
   if (error instanceof ApiError && error.status === 404) return <Gone name={name} />;
   return (
     <Page
@@ -94,7 +94,7 @@ function Glance({ skill }: { skill: SkillDetail }) {
   );
 }
 
-/** It was there when the page was opened. */
+/** Shown if the skill was removed while the page was open. */
 function Gone({ name }: { name: string }) {
   return (
     <Page title={name} crumbs={CRUMBS}>

@@ -17,7 +17,7 @@ import { nameOf } from "../source/tree";
 import { KINDS } from "../words";
 import { RunResult } from "./RunResult";
 
-/** Runs a skill as it is installed, with what it was granted. */
+/** Runs the installed skill with its grants. */
 export function RunDrawer({ skill, close }: { skill: SkillDetail; close: () => void }) {
   return (
     <Drawer close={close} title={`Run ${skill.name}`} description={KINDS[skill.kind].meaning}>
@@ -94,7 +94,7 @@ function RunForm({ skill, close }: { skill: SkillDetail; close: () => void }) {
 
 type FromTestProps = { skill: SkillDetail; take: (input: string) => void };
 
-/** Nobody has to guess what goes in when there are tests. */
+/** Use the input of one of the skill's tests. */
 function FromTest({ skill: { name, folder_hash, tests }, take }: FromTestProps) {
   const cache = useQueryClient();
   const read = useMutation({

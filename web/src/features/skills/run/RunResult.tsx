@@ -13,7 +13,7 @@ import { formatDuration } from "@/ui/time";
 import { CAPABILITIES } from "../words";
 import { ENDS } from "./ends";
 
-/** What became of a run: how it ended, what it gave, what it wrote, what it took. */
+/** The result of a run: output, log and resources. */
 export function RunResult({ ran }: { ran: SkillRan }) {
   const { word, tone, meaning } = ENDS[ran.end];
   return (
@@ -40,7 +40,7 @@ export function RunResult({ ran }: { ran: SkillRan }) {
   );
 }
 
-/** Text is for reading, as a model's answer is; everything else is JSON. */
+/** Render text as Markdown and everything else as JSON. */
 function Output({ ran: { kind, output } }: { ran: SkillRan }) {
   if (kind === "prompt" && typeof output === "string") {
     return (

@@ -32,7 +32,7 @@ const COLUMNS: readonly Column[] = [
   { name: "Time" },
 ];
 
-/** Every run there was, the latest first. */
+/** All runs, latest first. */
 export function RunsTab() {
   const { name } = route.useParams();
   const runs = useInfiniteQuery(skillRunsQuery(name));
@@ -76,7 +76,7 @@ function RunRows({ run }: { run: SkillRun }) {
             type="button"
             aria-expanded={isOpen}
             aria-controls={id}
-            aria-label={`Details of the run that ${word === "done" ? "is done" : `ended ${word}`}`}
+            aria-label={`Details of run: ${word}`}
             onClick={(event) => {
               event.stopPropagation();
               setOpen(!isOpen);
@@ -97,7 +97,7 @@ function RunRows({ run }: { run: SkillRun }) {
           <Badge tone={tone}>{word}</Badge>
         </Cell>
         <Cell from="sm">
-          {run.by || <span className="text-faint">nobody</span>}{" "}
+          {run.by || <span className="text-faint">unknown</span>}{" "}
           <span className="text-xs text-faint">{run.purpose}</span>
         </Cell>
         <Cell from="md" className="max-w-56 truncate">
@@ -153,5 +153,5 @@ function Details({ run }: { run: SkillRun }) {
   );
 }
 
-/** What went in and came out is not kept, only what proves it. */
+/** Inputs and outputs are not stored, only their hashes. */
 const Hash = ({ of }: { of: string }) => <span className="mono break-all text-dim">{of}</span>;

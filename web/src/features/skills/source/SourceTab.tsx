@@ -14,7 +14,7 @@ import { type Branch, languageOfFile, nameOf, treeOf } from "./tree";
 
 const route = getRouteApi("/shell/skills/$name/source");
 
-/** Every file of a skill, for whoever wants to know before they trust it. */
+/** The source files of a skill. */
 export function SourceTab() {
   const { name } = route.useParams();
   const { file } = route.useSearch();
@@ -105,7 +105,7 @@ function FileView({ skill, path }: { skill: SkillDetail; path: string }) {
     return (
       <EmptyState
         title={nameOf(path)}
-        sentence={`${formatBytes(known.bytes)} that are no text. Export the skill to look into it.`}
+        sentence={`Binary file, ${formatBytes(known.bytes)}. Export the skill to view it.`}
       />
     );
   }

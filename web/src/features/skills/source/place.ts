@@ -1,7 +1,7 @@
-/** Which file of a skill is shown. */
+/** The search params of the source tab. */
 export type Place = { file?: string | undefined };
 
-/** Whatever else is there is dropped, not an error: addresses are typed by hand. */
+/** Invalid params are ignored, since addresses can be typed by hand. */
 export const readPlace = ({ file }: Record<string, unknown>): Place => ({
   file: typeof file === "string" && file ? file : undefined,
 });

@@ -3,7 +3,7 @@ import type { SkillFile } from "@/api/types";
 
 export type Branch = { name: string; path: string; branches: Branch[]; files: SkillFile[] };
 
-/** `SKILL.md` first, because it says what the rest is; folders before files, as everywhere. */
+/** `SKILL.md` first, then folders before files. */
 export function treeOf(files: readonly SkillFile[]): Branch {
   const root: Branch = { name: "", path: "", branches: [], files: [] };
   for (const file of files.toSorted(byPath)) {
@@ -27,7 +27,7 @@ function inside(branch: Branch, name: string): Branch {
 
 export const nameOf = (path: string): string => path.split("/").at(-1) ?? path;
 
-/** As the highlighter knows it: by its ending, or by its whole name, as a Makefile. */
+/** The language for the highlighter: the extension, or the whole name, as for Makefile. */
 export function languageOfFile(path: string): string {
   const name = nameOf(path);
   return name.includes(".") ? (name.split(".").at(-1) ?? "") : name;

@@ -14,7 +14,7 @@ import { formatDuration } from "@/ui/time";
 
 const route = getRouteApi("/shell/skills/$name/tests");
 
-/** The cases that lie beside a skill, and whether its description makes a model pick it. */
+/** The skill's test cases, and whether its description triggers it. */
 export function TestsTab() {
   const { name } = route.useParams();
   const { data: skill } = useSuspenseQuery(skillQuery(name));
@@ -59,16 +59,15 @@ function TestFiles({ skill: { tests, kind } }: { skill: SkillDetail }) {
   if (tests.length === 0) {
     return (
       <p className="p-3 text-dim">
-        There are no other test cases.{" "}
+        No test cases.{" "}
         {kind === "prompt" ? (
           <>
-            Instructions are not executed; what people say that should bring them up can lie in{" "}
+            Instructions are not executed. Add messages that should trigger the skill in{" "}
             <span className="mono">tests/triggers.json</span>.
           </>
         ) : (
           <>
-            A file <span className="mono">tests/anything.json</span> with an input and what is expected of it
-            is one.
+            Add a file <span className="mono">tests/name.json</span> with an input and the expected output.
           </>
         )}
       </p>

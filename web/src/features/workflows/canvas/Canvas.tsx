@@ -28,20 +28,20 @@ import { Zoom } from "./Zoom";
 
 const NODES = { step: StepNode, frame: FrameNode };
 const EDGES = { link: LinkEdge };
-/** Below, the buttons that zoom are not to cover a step. */
+/** Leave room at the bottom for the zoom buttons. */
 const FIT: FitViewOptions = {
   padding: { x: "8%", top: "8%", bottom: "56px" },
   minZoom: 0.3,
   maxZoom: 1,
 };
-/** From here on a map helps whoever only looks. */
+/** From this size on, a minimap is shown in read-only mode too. */
 const HARD_TO_SURVEY = 12;
-/** From here on only what is in sight is in the page. */
+/** From this size on, only visible elements are rendered. */
 const MANY = 150;
 
 type Folding = { ids: readonly string[]; isFolded: boolean };
 
-/** The steps of a workflow and what leads to what; with `onChange` to draw in, else to look at. */
+/** The steps of a workflow and their links. Read-only without `onChange`. */
 export function Canvas(view: CanvasView) {
   return (
     <ReactFlowProvider>
@@ -53,7 +53,7 @@ export function Canvas(view: CanvasView) {
 function Flow({ definition: given, marks, mistakes, selected, onSelect, onOpen, onChange }: CanvasView) {
   const box = useRef<HTMLDivElement>(null);
   const isEditable = onChange !== undefined;
-  // Who only looks may fold as well; it changes what they see, and nothing else.
+  // In read-only mode folding only affects the view.
   const [folds, setFolds] = useState<readonly Folding[]>([]);
   const definition = useMemo(
     () => folds.reduce((so, { ids, isFolded }) => folded(so, ids, isFolded), given),

@@ -15,7 +15,7 @@ const LOOKS = {
   step: "",
 } as const;
 
-/** A frame around steps: a loop around its body, a group, or what is done finally. */
+/** A frame around steps: a loop's body, a group, or the `finally` steps. */
 export const FrameNode = memo(function FrameNode({ data, selected, isConnectable }: NodeProps<BoxNode>) {
   const { box, mark, mistakes } = data;
   const fold = useFold();

@@ -4,7 +4,7 @@ import type { Point } from "../definition/model";
 import { type LinkEdge as Edge, wordOf } from "./drawing";
 import { middleOf, pathThrough } from "./path";
 
-/** A line from one step to the next. What is not sure to happen is dashed, and says when it does. */
+/** A link between two steps. Conditional links are dashed and labelled. */
 export const LinkEdge = memo(function LinkEdge({ data, selected, markerEnd, id, ...ends }: EdgeProps<Edge>) {
   const { path, label } = lineOf(ends, data?.route ?? null);
   const way = data?.way ?? "after";

@@ -5,7 +5,7 @@ import { STEP_WORD } from "../words";
 import type { StepMark } from "./contract";
 import { STEP_TONE } from "./steps";
 
-/** How a step stands: a dot, its word, a note. Where room is short, the word of what is done is only spoken. */
+/** The status of a step: a dot, a word and a note. Where space is short, the word is for screen readers only. */
 export function State({ mark: { status, note }, isShort = false }: { mark: StepMark; isShort?: boolean }) {
   return (
     <>

@@ -11,7 +11,7 @@ import { useFold } from "./folding";
 import { State } from "./State";
 import { RING, STEP_LOOKS } from "./steps";
 
-/** One step, or a frame that is folded to the size of one. */
+/** One step, or a folded frame. */
 export const StepNode = memo(function StepNode({ data, selected, isConnectable }: NodeProps<BoxNode>) {
   const { box, mark, mistakes } = data;
   const look = box.step && STEP_LOOKS[box.step.type];
@@ -41,7 +41,7 @@ export const StepNode = memo(function StepNode({ data, selected, isConnectable }
       {mistakes > 0 && (
         <span title={`${mistakes} to fix`} className="text-bad">
           <TriangleAlert size={14} aria-hidden />
-          <span className="sr-only">{mistakes} to mend</span>
+          <span className="sr-only">{mistakes} to fix</span>
         </span>
       )}
       {box.isFolded && <Unfold box={box} />}
@@ -82,7 +82,7 @@ const SOURCES: Partial<Record<StepType, readonly [Way, string][]>> = {
 };
 const PLAIN: readonly [Way, string][] = [["after", "50%"]];
 
-/** Where links begin and end: in above, out below, and for errors at the right. */
+/** The ports of a step: input at the top, outputs at the bottom, errors at the right. */
 export function Handles({ type, isConnectable }: { type: StepType | null; isConnectable: boolean }) {
   const sources = (type && SOURCES[type]) ?? PLAIN;
   return (

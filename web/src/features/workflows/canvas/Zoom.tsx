@@ -2,7 +2,7 @@ import { type FitViewOptions, Panel, useReactFlow } from "@xyflow/react";
 import { Maximize, Minus, Plus } from "lucide-react";
 import { IconButton } from "@/ui/Button";
 
-/** Nearer, farther, everything. */
+/** Zoom in, zoom out, fit. */
 export function Zoom({ fit }: { fit: FitViewOptions }) {
   const { zoomIn, zoomOut, fitView } = useReactFlow();
   return (
@@ -16,12 +16,7 @@ export function Zoom({ fit }: { fit: FitViewOptions }) {
       <IconButton hintAbove label="Zoom in" className="rounded-none" onClick={() => void zoomIn()}>
         <Plus size={14} aria-hidden />
       </IconButton>
-      <IconButton
-        hintAbove
-        label="Show everything"
-        className="rounded-l-none"
-        onClick={() => void fitView(fit)}
-      >
+      <IconButton hintAbove label="Fit to view" className="rounded-l-none" onClick={() => void fitView(fit)}>
         <Maximize size={14} aria-hidden />
       </IconButton>
     </Panel>

@@ -1,11 +1,11 @@
-/** What is drawn: steps, and the frames around some of them. A folded frame is drawn like one step. */
+/** What is drawn: steps and the frames around them. A folded frame is drawn like a step. */
 import { type Definition, type Step, titleOf } from "../definition/model";
 import { FINALLY, type Scope, scopeOfLoop, scopesOf, TOP } from "../definition/scopes";
 
 export type BoxKind = "step" | "loop" | "group" | "band";
 
 export type Box = {
-  /** Of a step its id; others have a colon, which no id of a step has. */
+  /** The ID of a step; IDs of other boxes contain a colon, which step IDs cannot. */
   id: string;
   kind: BoxKind;
   title: string;
@@ -16,7 +16,7 @@ export type Box = {
 
 export const BAND = "finally:";
 
-/** The boxes of a definition, the frame of `finally` last. */
+/** The boxes of a definition, the `finally` frame last. */
 export function boxesOf(definition: Definition): Box[] {
   const scopes = scopesOf(definition);
   const inScope = new Map<Scope, Step[]>();
@@ -34,7 +34,7 @@ export function boxesOf(definition: Definition): Box[] {
   const band: Box = {
     id: BAND,
     kind: "band",
-    title: "Finally, whatever the outcome",
+    title: "Finally (always runs)",
     step: null,
     members: last,
     isFolded: false,
@@ -55,7 +55,7 @@ function boxOf(step: Step, within: (scope: Scope) => Box[]): Box {
   };
 }
 
-/** Steps of one place with the same group are in one frame, where the first of them is. */
+/** Put steps of one scope with the same group into a frame, at the position of the first. */
 function inGroups(scope: Scope, boxes: readonly Box[]): Box[] {
   const groups = new Map<string, Box[]>();
   const found: (Box | string)[] = [];
@@ -82,12 +82,12 @@ function groupOf(scope: Scope, name: string, members: readonly Box[]): Box {
   };
 }
 
-/** The ids of all steps in a box, its own included. */
+/** The IDs of all steps in a box, including its own. */
 export function stepsIn({ step, members }: Box): string[] {
   return [...(step ? [step.id] : []), ...members.flatMap(stepsIn)];
 }
 
-/** The box each step is seen as: itself, or the folded frame it is in. */
+/** The box that shows each step: itself, or the folded frame around it. */
 export function shownAs(boxes: readonly Box[]): Map<string, string> {
   const shown = new Map<string, string>();
   const walk = (box: Box) => {
@@ -101,7 +101,7 @@ export function shownAs(boxes: readonly Box[]): Map<string, string> {
   return shown;
 }
 
-/** Steps among the ids of boxes: a group or a folded frame stands for all that is in it. */
+/** Resolve box IDs to step IDs: a group or folded frame stands for all steps in it. */
 export function stepsAmong(boxes: readonly Box[], ids: readonly string[]): string[] {
   const found = new Set<string>();
   const walk = (box: Box) => {

@@ -1,21 +1,21 @@
 import type { WorkflowStepStatus } from "@/api/types";
 import type { Definition } from "../definition/model";
 
-/** How a step of a run stands. `note` is short: a duration, `3 of 10`. */
+/** The status of a step in a run. `note` is short: a duration, `3 of 10`. */
 export type StepMark = { status: WorkflowStepStatus; note?: string };
 
 export type Marks = Readonly<Record<string, StepMark>>;
 
-/** What every canvas shows; without `onChange` it is for looking only. */
+/** The props of the canvas; without `onChange` it is read-only. */
 export type CanvasView = {
   definition: Definition;
-  /** By the ids of steps; those that are not there have not begun. */
+  /** By step ID; missing steps have not started. */
   marks?: Marks | undefined;
-  /** How many mistakes there are in a step, by its id. */
+  /** The number of problems by step ID. */
   mistakes?: Readonly<Record<string, number>> | undefined;
   selected: readonly string[];
   onSelect: (ids: readonly string[]) => void;
-  /** Enter, or a second click. */
+  /** On Enter or double click. */
   onOpen?: ((id: string) => void) | undefined;
   onChange?: ((definition: Definition) => void) | undefined;
 };

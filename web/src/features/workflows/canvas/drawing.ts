@@ -1,4 +1,4 @@
-/** A layout as the nodes and edges that are put on the canvas. */
+/** Converts a layout to React Flow nodes and edges. */
 import { type Edge, MarkerType, type Node } from "@xyflow/react";
 import type { Point } from "../definition/model";
 import type { Link, Way } from "../definition/scopes";
@@ -14,7 +14,7 @@ export type LinkEdge = Edge<{ links: Link[]; way: Way; route: readonly Point[] |
 
 type Shown = Pick<CanvasView, "marks" | "mistakes"> & { isEditable: boolean };
 
-/** Frames come before what is in them. Nodes that say what they said before are the same objects. */
+/** Frames come before their members. Unchanged nodes keep their identity. */
 export function nodesOf(layout: Layout, shown: Shown, before: ReadonlyMap<string, BoxNode>): BoxNode[] {
   const nodes: BoxNode[] = [];
   const draw = (box: Box, parent: { id: string; rect: Rect } | null) => {
@@ -43,7 +43,7 @@ function nodeOf(box: Box, rect: Rect, parent: { id: string; rect: Rect } | null,
     height,
     measured: { width, height },
     data: { box, mark, mistakes, label },
-    // A step is named by what is written in it.
+    // The accessible name of a step is its content.
     ...(box.kind === "step"
       ? { ariaRole: "button" as const }
       : { ariaRole: "group" as const, ariaLabel: label }),
@@ -53,10 +53,10 @@ function nodeOf(box: Box, rect: Rect, parent: { id: string; rect: Rect } | null,
   };
 }
 
-/** A folded frame speaks for all that is in it; others for themselves. */
+/** A folded frame shows the status of all steps in it. */
 const stepsOf = (box: Box): string[] => (box.isFolded ? stepsIn(box) : box.step ? [box.step.id] : []);
 
-/** The one that needs somebody first. */
+/** In the order of how much attention they need. */
 const LOUDEST = ["failed", "waiting", "running", "retrying", "cancelled", "completed", "skipped"] as const;
 
 function markOf(box: Box, { marks }: Shown): StepMark | null {
@@ -88,13 +88,13 @@ function isSame(one: BoxNode, other: BoxNode): boolean {
   );
 }
 
-/** What is written beside a link; nothing beside the usual one. */
+/** The label of a link; empty for a plain one. */
 export function wordOf(way: Way): string {
   if (way === "after") return "";
   return way === "error" ? "on error" : way;
 }
 
-/** Links between what is to be seen; several between the same two frames are one. */
+/** Links between visible boxes; several between the same two frames are merged. */
 export function edgesOf({ boxes, links, routes }: Layout): LinkEdge[] {
   const shown = shownAs(boxes);
   const edges = new Map<string, LinkEdge>();

@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import type { Box } from "./boxes";
 
-/** How a frame on the canvas is folded to one box, and unfolded. */
+/** Folds or unfolds a frame on the canvas. */
 export type Fold = (box: Box, isFolded: boolean) => void;
 export const FoldContext = createContext<Fold>(() => undefined);
 

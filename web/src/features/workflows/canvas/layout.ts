@@ -1,4 +1,4 @@
-/** Where everything is drawn: where people put it, and for the rest from above to below by what waits for what. */
+/** The layout of the canvas: stored positions, and an automatic layout from top to bottom for the rest. */
 import { Graph, layout as rank } from "@dagrejs/dagre";
 import type { Definition, Point } from "../definition/model";
 import { type Link, linksOf, type Way } from "../definition/scopes";
@@ -12,7 +12,7 @@ const EMPTY_LOOP: Size = { width: 240, height: 104 };
 const BETWEEN = { nodesep: 36, ranksep: 52 };
 const BAND_GAP = 64;
 
-/** What a frame has around its members. */
+/** The padding of frames. */
 const EDGE: Record<Exclude<BoxKind, "step">, { side: number; top: number; bottom: number }> = {
   loop: { side: 20, top: 64, bottom: 24 },
   group: { side: 16, top: 40, bottom: 16 },
@@ -22,9 +22,9 @@ const EDGE: Record<Exclude<BoxKind, "step">, { side: number; top: number; bottom
 export type Layout = {
   boxes: readonly Box[];
   links: readonly Link[];
-  /** By the ids of boxes, on the canvas as a whole; those in folded frames have theirs too. */
+  /** By box ID, in canvas coordinates; boxes in folded frames included. */
   rects: ReadonlyMap<string, Rect>;
-  /** Where long lines go round others, by `routeKey`; only while nobody has placed anything. */
+  /** Routes of long links by `routeKey`; only if no positions are stored. */
   routes: ReadonlyMap<string, readonly Point[]>;
 };
 
@@ -58,13 +58,13 @@ export function layOut(definition: Definition): Layout {
 type Arranged = {
   size: Size;
   at: { box: Box; x: number; y: number; inner: Arranged | null }[];
-  /** Those that pass at least one row. */
+  /** Only links that skip at least one row. */
   routes: { key: string; points: Point[] }[];
 };
-/** A line to the next row has a beginning, a middle and an end. */
+/** A link to the next row has three points. */
 const SHORT = 3;
 
-/** Boxes beside and below each other; the top left corner is 0, 0. */
+/** Lay out boxes with dagre, starting at 0, 0. */
 function arranged(boxes: readonly Box[], links: readonly Link[]): Arranged {
   const graph = new Graph().setGraph({ rankdir: "TB", ...BETWEEN }).setDefaultEdgeLabel(() => ({}));
   const holder = new Map(boxes.flatMap((box) => stepsIn(box).map((id) => [id, box.id] as const)));
@@ -73,7 +73,7 @@ function arranged(boxes: readonly Box[], links: readonly Link[]): Arranged {
     if (box.members.length > 0) inner.set(box.id, arranged(box.members, links));
     graph.setNode(box.id, { ...sizeOf(box, inner.get(box.id)) });
   }
-  // Dagre puts what it is told last at the left.
+  // Dagre places the edge added last at the left.
   for (const { from, to } of links.toReversed().sort(fromTheRight)) {
     const [source, target] = [holder.get(from), holder.get(to)];
     if (source && target && source !== target) graph.setEdge(source, target);
@@ -91,7 +91,7 @@ function arranged(boxes: readonly Box[], links: readonly Link[]): Arranged {
   return { size: { width, height }, at, routes };
 }
 
-/** As the ways out of a box are side by side: what they lead to is in the same order, so that lines do not cross. */
+/** In the order of a step's outputs, so that links do not cross. */
 const WAYS: readonly Way[] = ["then", "after", "else", "rejected", "error"];
 const fromTheRight = (a: Link, b: Link): number => WAYS.indexOf(b.way) - WAYS.indexOf(a.way);
 
@@ -104,7 +104,7 @@ function sizeOf(box: Box, inner: Arranged | undefined): Size {
 
 type Settled = { places: Map<string, Point>; routes: Map<string, Point[]> };
 
-/** The places of all that is drawn without asking its members. */
+/** Assign the automatic positions of boxes and routes. */
 function settle({ at, routes }: Arranged, origin: Point, into: Settled): void {
   for (const { key, points } of routes) {
     into.routes.set(
@@ -122,7 +122,7 @@ function settle({ at, routes }: Arranged, origin: Point, into: Settled): void {
   }
 }
 
-/** What people placed stays there; the rest keeps its place beside it. */
+/** Stored positions are kept; the others are shifted to stay near them. */
 function combined(
   boxes: readonly Box[],
   stored: ReadonlyMap<string, Point>,
@@ -158,7 +158,7 @@ function meanShift(
   return { x: mean(({ x }) => x), y: mean(({ y }) => y) };
 }
 
-/** Frames are as large as what they hold. */
+/** Frames enclose their members. */
 function frame(box: Box, places: ReadonlyMap<string, Point>, rects: Map<string, Rect>): Rect {
   const members = box.members.map((member) => frame(member, places, rects));
   const rect =

@@ -1,12 +1,12 @@
-/** Which box an arrow key leads to. */
+/** Finds the box that an arrow key leads to. */
 import type { Rect } from "./layout";
 
 export type Direction = "up" | "down" | "left" | "right";
 
-/** Steps stand in rows: up and down lead to the next row, left and right stay in theirs. */
+/** Steps are arranged in rows: up and down change the row, left and right stay in it. */
 const ASIDE: Record<Direction, number> = { up: 0.5, down: 0.5, left: 2, right: 2 };
 
-/** The nearest in that direction; null at the edge. */
+/** The nearest box in that direction; null at the edge. */
 export function nearest(rects: ReadonlyMap<string, Rect>, from: string, direction: Direction): string | null {
   const start = rects.get(from);
   if (!start) return null;
@@ -21,7 +21,7 @@ export function nearest(rects: ReadonlyMap<string, Rect>, from: string, directio
   return best?.id ?? null;
 }
 
-/** How far ahead and how far aside. Upwards and downwards the upper edges count: frames are high. */
+/** Distance along and across the direction. Vertically the top edges count, since frames are high. */
 function offset(from: Rect, to: Rect, direction: Direction): [number, number] {
   const aside = to.x + to.width / 2 - (from.x + from.width / 2);
   const below = to.y - from.y;

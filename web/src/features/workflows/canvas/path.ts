@@ -1,4 +1,4 @@
-/** Lines with round corners through given points. */
+/** SVG paths with rounded corners. */
 import type { Point } from "../definition/model";
 
 const ROUND = 10;
@@ -18,14 +18,14 @@ export function pathThrough(points: readonly Point[]): string {
   return parts.join(" ");
 }
 
-/** A little way from one point to another, at most half of it. */
+/** A point a little way from one point to another, at most half of it. */
 function towards(from: Point, to: Point): Point {
   const distance = Math.hypot(to.x - from.x, to.y - from.y);
   const share = distance === 0 ? 0 : Math.min(ROUND / distance, 0.5);
   return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
 }
 
-/** Half way along. */
+/** The point half way along the line. */
 export function middleOf(points: readonly Point[]): Point {
   const lengths = points.slice(1).map((point, index) => {
     const before = points[index] ?? point;

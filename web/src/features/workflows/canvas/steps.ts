@@ -1,4 +1,4 @@
-/** The types of steps and how a step stands, as pictures and words. */
+/** Icons, labels and colors of step types and statuses. */
 import {
   Bot,
   Braces,
@@ -19,7 +19,7 @@ import type { StepType } from "../definition/model";
 
 export type StepLook = { icon: LucideIcon; word: string; meaning: string };
 
-/** In the order of the palette. */
+/** In palette order. */
 export const STEP_LOOKS: Record<StepType, StepLook> = {
   agent: { icon: Bot, word: "Bot", meaning: "Ask a bot" },
   skill: { icon: Wrench, word: "Skill", meaning: "Run a skill of the library" },
@@ -36,7 +36,7 @@ export const STEP_LOOKS: Record<StepType, StepLook> = {
 
 export const STEP_TYPES = Object.keys(STEP_LOOKS) as StepType[];
 
-/** What a step of the palette is called while it is dragged. */
+/** The data type of a dragged palette step. */
 export const DRAGGED = "application/x-forge-step";
 
 export const STEP_TONE: Record<WorkflowStepStatus, Tone> = {
@@ -49,7 +49,7 @@ export const STEP_TONE: Record<WorkflowStepStatus, Tone> = {
   cancelled: "idle",
 };
 
-/** The frame of a step, by how it stands. */
+/** The border of a step by status. */
 export const RING: Record<WorkflowStepStatus, string> = {
   running: "border-run ring-1 ring-run/40",
   waiting: "border-wait ring-1 ring-wait/40",

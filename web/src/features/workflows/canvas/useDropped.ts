@@ -9,7 +9,7 @@ import { DRAGGED, STEP_TYPES } from "./steps";
 
 type Options = Pick<CanvasView, "definition" | "onSelect" | "onChange"> & { layout: Layout };
 
-/** Steps of the palette that are dropped on the canvas: a new one there, in the loop that is there. */
+/** Adds a palette step where it is dropped, inside the loop at that point. */
 export function useDropped({ definition, layout, onSelect, onChange }: Options) {
   const { screenToFlowPosition } = useReactFlow();
   if (!onChange) return {};
@@ -35,7 +35,7 @@ export function useDropped({ definition, layout, onSelect, onChange }: Options) 
 
 const isType = (type: string): type is StepType => (STEP_TYPES as readonly string[]).includes(type);
 
-/** Whoever puts one step somewhere wants the others to stay. */
+/** Fix the current positions, so that adding a step does not move the others. */
 const whereNow = ({ rects }: Layout): Map<string, Point> =>
   new Map([...rects].map(([id, { x, y }]) => [id, { x, y }]));
 

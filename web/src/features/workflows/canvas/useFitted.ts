@@ -1,10 +1,7 @@
 import { type FitViewOptions, useReactFlow } from "@xyflow/react";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
 
-/**
- * What is only looked at stays in sight as a whole when its place gets another size: a question that opens above it, a
- * window that turns. Not after somebody has moved it. Gives what is told of moves.
- */
+/** Keeps a read-only canvas fitted when its size changes, until the person moves it. Returns the handler for moves. */
 export function useFitted(box: RefObject<HTMLDivElement | null>, fit: FitViewOptions, isOn: boolean) {
   const { fitView } = useReactFlow();
   const isMoved = useRef(false);
@@ -16,7 +13,7 @@ export function useFitted(box: RefObject<HTMLDivElement | null>, fit: FitViewOpt
     observer.observe(box.current);
     return () => observer.disconnect();
   }, [isOn, box, fit, fitView]);
-  // Without an event it was not a person.
+  // Moves without an event were not made by the person.
   return useCallback((event: unknown) => {
     if (event) isMoved.current = true;
   }, []);

@@ -18,7 +18,7 @@ const ARROWS: Record<string, Direction> = {
   ArrowRight: "right",
 };
 
-/** The canvas by keyboard: one box has the focus, arrows lead to the next, the rest is done to what is selected. */
+/** Keyboard control of the canvas: arrows move the focus, other keys act on the selection. */
 export function useKeys({ box, definition, layout, selected, onSelect, onOpen, onChange }: Options) {
   const show = useSight(box, layout);
   useSelectedInSight(selected, show);
@@ -32,7 +32,7 @@ export function useKeys({ box, definition, layout, selected, onSelect, onOpen, o
   const goTo = (id: string) => {
     setFocused(id);
     show(id);
-    // What is far away is in the page only once it is in sight.
+    // Boxes outside the viewport are rendered only after scrolling.
     const focus = () => elementOf(id)?.focus({ preventScroll: true });
     focus();
     requestAnimationFrame(focus);
@@ -103,7 +103,7 @@ const idOf = (target: EventTarget): string | null =>
 const chosenBy = (selected: readonly string[], focused: string | null): readonly string[] =>
   selected.length > 0 ? selected : focused ? [focused] : [];
 
-/** What the focus can be on: everything that is drawn but the frame of `finally`. */
+/** All focusable boxes: everything except the `finally` frame. */
 function visibleIn({ boxes, rects }: Layout): Map<string, Rect> {
   const found = new Map<string, Rect>();
   const walk = (box: Box) => {

@@ -3,7 +3,7 @@ import type { Definition } from "../definition/model";
 import { linksOf } from "../definition/scopes";
 import { type Layout, layOut } from "./layout";
 
-/** Laid out anew only when something is drawn differently: typing into a prompt moves nothing. */
+/** Recomputes the layout only if the shape changes, not while typing into a prompt. */
 export function useLayout(definition: Definition): Layout {
   const shape = useMemo(() => shapeOf(definition), [definition]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the shape is all of it that counts

@@ -18,7 +18,7 @@ type Options = {
   change: (definition: Definition) => void;
 };
 
-/** Lines that are drawn from step to step, chosen and taken away. */
+/** Creating, selecting and removing links. */
 export function useLinking({ definition, edges: drawn, change }: Options) {
   const [local, setLocal] = useState({ of: drawn, edges: [...drawn] });
   if (local.of !== drawn) setLocal({ of: drawn, edges: [...drawn] });
@@ -37,7 +37,7 @@ export function useLinking({ definition, edges: drawn, change }: Options) {
       const why = wrongLink(definition, { from: from.id, to: to.id, way: wayOf(fromHandle?.id) });
       if (why) toast.error(why);
     },
-    /** Whether the key was about a link. */
+    /** Returns whether the key was handled. */
     onKeyDown: ({ key }: KeyboardEvent): boolean => {
       if ((key !== "Delete" && key !== "Backspace") || chosen.length === 0) return false;
       const links = chosen.flatMap(({ data }) => data?.links ?? []);

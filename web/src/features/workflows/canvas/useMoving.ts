@@ -11,13 +11,13 @@ type Options = {
   layout: Layout;
   drawn: readonly BoxNode[];
   selected: readonly string[];
-  /** The one box that Tab leads to. */
+  /** The only box in the tab order. */
   tabStop: string | null;
   onSelect: (ids: readonly string[]) => void;
   change: (definition: Definition) => void;
 };
 
-/** The nodes while somebody drags them, and what is selected. Where they are dropped goes into the definition. */
+/** The nodes during a drag, and the selection. Dropping stores the positions. */
 export function useMoving({ definition, layout, drawn, selected, tabStop, onSelect, change }: Options) {
   const { getInternalNode } = useReactFlow();
   const [local, setLocal] = useState({ of: drawn, nodes: [...drawn] });
@@ -63,7 +63,7 @@ function standing(node: BoxNode, isSelected: boolean, isTabStop: boolean): BoxNo
   return { ...node, selected: isSelected, domAttributes };
 }
 
-/** Where every step is now: as drawn, or along with the folded frame it is in. All of them, so that none moves by itself later. */
+/** The current position of every step. All are stored, so that none moves later by itself. */
 function positionsOf(layout: Layout, at: (id: string) => Point | undefined): Map<string, Point> {
   const positions = new Map<string, Point>();
   const walk = (box: Box) => {

@@ -4,7 +4,7 @@ import type { Layout } from "./layout";
 
 const MOVE_MS = 200;
 
-/** Brings a box into sight when its middle is not. */
+/** Scrolls a box into view if its center is outside. */
 export function useSight(box: RefObject<HTMLDivElement | null>, { rects }: Layout) {
   const { setCenter, getViewport } = useReactFlow();
   return useCallback(
@@ -23,10 +23,10 @@ export function useSight(box: RefObject<HTMLDivElement | null>, { rects }: Layou
   );
 }
 
-/** Of a high frame, its upper part is what is looked for. */
+/** For high frames, the upper part is centered. */
 const MAX_HEIGHT = 200;
 
-/** What somebody selected elsewhere comes into sight: a step that is new, or one that has a problem. */
+/** Scrolls to a step selected elsewhere: a new one, or one with a problem. */
 export function useSelectedInSight(selected: readonly string[], show: (id: string) => void): void {
   const latest = useRef(show);
   useEffect(() => {

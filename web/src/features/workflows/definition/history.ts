@@ -1,10 +1,10 @@
-/** What was done, to be undone and done again. What is typed in one go in one field is one thing that was done. */
+/** Undo history. Changes of the same field in quick succession are one entry. */
 
 export type History<State> = {
   past: readonly State[];
   present: State;
   future: readonly State[];
-  /** What the last change was about, and when; null once it is a thing of its own. */
+  /** What the last change was about, and when; null if the next change must not be merged with it. */
   last: { about: string; at: number } | null;
 };
 
@@ -12,15 +12,15 @@ export type Move<State> =
   | {
       do: "change";
       to: State;
-      /** Changes about the same thing, shortly after each other, are one. */
+      /** Changes about the same thing in quick succession are merged. */
       about?: string | undefined;
       at: number;
     }
   | { do: "undo" }
   | { do: "redo" }
-  /** The same in other words: nothing that could be undone. */
+  /** An equivalent state, which cannot be undone. */
   | { do: "adopt"; to: State }
-  /** Something else is shown from now on: there is no way back. */
+  /** Start over with another state, without history. */
   | { do: "begin"; with: State };
 
 const KEPT = 100;

@@ -1,9 +1,9 @@
-/** Linking steps, and taking links away. */
+/** Add and remove links between steps. */
 import type { Config, Definition, Step } from "./model";
 import { groupedBy, type Link, linksOf, scopesOf, type Way } from "./scopes";
 import { changed } from "./steps";
 
-/** Why two steps cannot be linked; null when they can. */
+/** Why two steps cannot be linked; null if they can. */
 export function wrongLink(definition: Definition, { from, to, way }: Link): string | null {
   if (from === to) return "A step cannot wait for itself.";
   const scopes = scopesOf(definition);
@@ -42,7 +42,7 @@ export function linked(definition: Definition, link: Link): Definition {
   return changed(definition, from, (step) => choosing(step, way, (ids) => [...ids, to]));
 }
 
-/** The link is gone, and with a choice also that the chosen step depends on the one that chose it. */
+/** Removes the link, and for a choice also the dependency on the choosing step. */
 export function unlinked(definition: Definition, { from, to, way }: Link): Definition {
   const without = changed(definition, to, (step) => ({
     ...step,
@@ -52,7 +52,7 @@ export function unlinked(definition: Definition, { from, to, way }: Link): Defin
   return changed(without, from, (step) => choosing(step, way, (ids) => ids.filter((id) => id !== to)));
 }
 
-/** What a step chooses in one way, changed. */
+/** Change the steps that a step selects in one way. */
 function choosing(step: Step, way: Way, change: (ids: readonly string[]) => string[]): Step {
   const { config, on_error: handler } = step;
   if (way === "error") {

@@ -1,6 +1,6 @@
 /**
- * A workflow as it is written down. The server owns the format (`forge/workflows/definition/models.py`) and fills in
- * what is left out; these are its words.
+ * The format of a workflow definition. The server owns it (`forge/workflows/definition/models.py`) and fills in
+ * defaults.
  */
 import type { WorkflowStepType } from "@/api/types";
 
@@ -138,7 +138,7 @@ export type Definition = { name: string; steps: Step[] } & Optional<{
   metadata: Record<string, Json>;
 }>;
 
-/** What the API gives as any object: it has been read by the server, so it is one. */
+/** The API returns untyped objects, but the server has validated them. */
 export const asDefinition = (read: Record<string, unknown>): Definition => read as unknown as Definition;
 
 export const titleOf = ({ name, id }: Step): string => name || id;

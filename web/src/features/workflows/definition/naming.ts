@@ -1,18 +1,18 @@
-/** Another id for a step, everywhere it is mentioned: in lists of steps, and in templates and conditions. */
+/** Renames a step everywhere it is used: in lists of steps, templates and conditions. */
 import type { Config, Definition, Json, Step } from "./model";
 import { renamingAll } from "./steps";
 
 const ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Why a step cannot be called that; null when it can. */
+/** Why the ID is invalid; null if it is valid. */
 export function wrongId(definition: Definition, id: string, own: string): string | null {
   if (id === own) return null;
   if (!ID.test(id)) return "Start with a letter or _, then letters, digits, _ and -; at most 64 characters.";
   return definition.steps.some((step) => step.id === id) ? "A step with this id already exists." : null;
 }
 
-/** How expressions name a step: an id with a hyphen would be read as a difference. */
+/** How expressions refer to a step: an ID with a hyphen would be parsed as a subtraction. */
 export const spoken = (id: string): string =>
   PLAIN.test(id) ? `steps.${id}` : `steps[${JSON.stringify(id)}]`;
 
@@ -41,7 +41,7 @@ function saying(step: Step, say: Say): Step {
 }
 
 function sayingIn(config: Config, say: Say): Config {
-  // Code is no template; conditions are expressions as a whole.
+  // Source code contains no templates; conditions are plain expressions.
   const { type, ...fields } = config;
   const entries = Object.entries(fields).map(([name, value]) => {
     if (value === undefined || name === "source" || name === "output_schema" || name.endsWith("_steps")) {
@@ -67,7 +67,7 @@ function inTemplate(text: string, from: string, to: string): string {
   );
 }
 
-/** `steps.x` and `steps["x"]`, but not what stands in other texts. */
+/** Matches `steps.x` and `steps["x"]`; other strings match without a name, so that they are skipped. */
 const MENTION =
   /(?<![\w.])steps(?:\.([A-Za-z_]\w*)|\[\s*(?:"([^"]*)"|'([^']*)')\s*\])|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g;
 

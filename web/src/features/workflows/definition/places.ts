@@ -1,7 +1,7 @@
-/** Where steps are drawn: their positions, their groups, what is folded away. None of it changes what a run does. */
+/** How steps are drawn: position, group and folding. Does not affect runs. */
 import type { Definition, Point, Step, StepUi } from "./model";
 
-/** What says nothing is left out, so that the YAML stays free of it. */
+/** Omits empty values to keep them out of the YAML. */
 function drawn(step: Step, patch: StepUi): Step {
   const { ui: before, ...rest } = step;
   const ui = { ...before, ...patch };
@@ -19,7 +19,7 @@ function drawing(definition: Definition, ids: readonly string[], patch: StepUi):
   };
 }
 
-/** Positions by the ids of steps; the others stay where they are. */
+/** Set positions by step ID; other steps are unchanged. */
 export function moved(definition: Definition, positions: ReadonlyMap<string, Point>): Definition {
   const steps = definition.steps.map((step) => {
     const at = positions.get(step.id);
@@ -28,7 +28,7 @@ export function moved(definition: Definition, positions: ReadonlyMap<string, Poi
   return { ...definition, steps };
 }
 
-/** Every step where the layout puts it. */
+/** Remove all positions, so that the automatic layout applies. */
 export const unplaced = (definition: Definition): Definition =>
   drawing(
     definition,
@@ -48,7 +48,7 @@ export const ungrouped = (definition: Definition, ids: readonly string[]): Defin
 export const folded = (definition: Definition, ids: readonly string[], collapsed: boolean): Definition =>
   drawing(definition, ids, { collapsed });
 
-/** `Group`, or `Group 2` when there is one. */
+/** `Group`, or `Group 2` if that exists. */
 export function freeGroup({ steps }: Definition): string {
   const taken = new Set(steps.map(({ ui }) => ui?.group));
   let name = "Group";

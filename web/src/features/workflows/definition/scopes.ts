@@ -1,4 +1,4 @@
-/** Where steps belong and what leads to them: the same rules as the server's graph, forgiving where that refuses. */
+/** Scopes of steps and links between them: the same rules as the server's graph, but tolerant of errors. */
 import type { Definition, Step } from "./model";
 
 export const TOP = "";
@@ -7,10 +7,10 @@ export const FINALLY = "finally";
 export type Scope = string;
 
 export const scopeOfLoop = (id: string): Scope => `/${id}`;
-/** The loop a scope is the body of; null for the two that are no loop. */
+/** The loop whose body is the scope; null for the other scopes. */
 export const loopOfScope = (scope: Scope): string | null => (scope.startsWith("/") ? scope.slice(1) : null);
 
-/** Whose each step is. The first that claims a step has it; loops that contain each other belong to nobody. */
+/** The scope of each step. The first claim wins; loops that contain each other stay at the top level. */
 export function scopesOf(definition: Definition): Map<string, Scope> {
   const scopes = new Map<string, Scope>(definition.steps.map(({ id }) => [id, TOP]));
   for (const id of definition.finally ?? []) if (scopes.has(id)) scopes.set(id, FINALLY);
@@ -23,7 +23,7 @@ export function scopesOf(definition: Definition): Map<string, Scope> {
   return scopes;
 }
 
-/** Whether a step is in the body of a loop, however deep; a step is inside itself. */
+/** Whether a step is in the body of a loop at any depth; a step is inside itself. */
 export function isInside(scopes: ReadonlyMap<string, Scope>, id: string, loop: string): boolean {
   for (let at: string | null = id; at !== null; at = loopOfScope(scopes.get(at) ?? TOP)) {
     if (at === loop) return true;
@@ -31,11 +31,11 @@ export function isInside(scopes: ReadonlyMap<string, Scope>, id: string, loop: s
   return false;
 }
 
-/** How one step leads to another. All but the first say in addition that somebody has to choose it. */
+/** The kinds of links. All but the first also depend on a choice at run time. */
 export type Way = "after" | "then" | "else" | "rejected" | "error";
 export type Link = { from: string; to: string; way: Way };
 
-/** All that leads from a step to others, but for what they say themselves with `depends_on`. */
+/** The links that a step defines, except those from `depends_on` of others. */
 function choicesOf({ id, config, on_error }: Step): Link[] {
   const links = (ids: readonly string[] | undefined, way: Way) =>
     (ids ?? []).map((to) => ({ from: id, to, way }));
@@ -47,7 +47,7 @@ function choicesOf({ id, config, on_error }: Step): Link[] {
   ];
 }
 
-/** Every link between steps that are there. Where a choice leads to a step, that it also depends on it goes without saying. */
+/** All links between existing steps. A choice implies the dependency, so that is not listed twice. */
 export function linksOf(definition: Definition): Link[] {
   const known = new Set(definition.steps.map(({ id }) => id));
   const choices = definition.steps.flatMap(choicesOf);
@@ -60,7 +60,7 @@ export function linksOf(definition: Definition): Link[] {
   );
 }
 
-/** All that is settled before a step begins, those before the loops around it included; the nearest first. */
+/** All steps that are finished before a step starts, including those before its loops; nearest first. */
 export function upstreamOf(definition: Definition, id: string): Step[] {
   const scopes = scopesOf(definition);
   const before = groupedBy(linksOf(definition), ({ to }) => to);
@@ -71,7 +71,7 @@ export function upstreamOf(definition: Definition, id: string): Step[] {
     const sources = (before.get(at) ?? []).map(({ from }) => from);
     open.push(...sources.filter((source) => !found.has(source)));
     for (const source of sources) found.add(source);
-    // What is around a loop is done before its body begins; the loop itself is not.
+    // Steps before a loop are finished before its body starts; the loop itself is not.
     if (loop !== null && !open.includes(loop)) open.push(loop);
   }
   const byId = new Map(definition.steps.map((step) => [step.id, step]));

@@ -1,8 +1,8 @@
-/** Adding steps, changing them, taking them away. Definitions are never changed in place. */
+/** Add, change and remove steps. Definitions are never mutated. */
 import type { Config, ConfigOf, Definition, Point, Step, StepType } from "./model";
 import { loopOfScope, type Scope, scopesOf, TOP } from "./scopes";
 
-/** What a new step of each type begins with. */
+/** The initial configuration of each step type. */
 const BLANK: { [Type in StepType]: ConfigOf<Type> } = {
   agent: { type: "agent", bot: "", prompt: "" },
   skill: { type: "skill", skill: "" },
@@ -21,7 +21,7 @@ const BLANK: { [Type in StepType]: ConfigOf<Type> } = {
   audit: { type: "audit", workspace: "" },
 };
 
-/** `http`, or `http_2` when there is one. */
+/** `http`, or `http_2` if that exists. */
 function freeId(taken: ReadonlySet<string>, wanted: string): string {
   const stem = wanted.replace(/_\d+$/, "").slice(0, 58);
   let id = wanted.slice(0, 64);
@@ -32,9 +32,9 @@ function freeId(taken: ReadonlySet<string>, wanted: string): string {
 const idsOf = ({ steps }: Definition): Set<string> => new Set(steps.map(({ id }) => id));
 
 type Where = {
-  /** It runs after this one, in the same loop. */
+  /** The step to run after, in the same scope. */
   after?: string | null;
-  /** In this loop, at the beginning of its body. */
+  /** The loop to add it to, at the start of its body. */
   inside?: string | null;
   position?: Point | null;
 };
@@ -54,7 +54,7 @@ export function added(definition: Definition, type: StepType, where: Where = {})
   return { id, definition: placed(withStep, id, where.inside ? `/${where.inside}` : scope) };
 }
 
-/** One step replaced by what `change` makes of it. */
+/** Replace one step with the result of `change`. */
 export function changed(definition: Definition, id: string, change: (step: Step) => Step): Definition {
   return { ...definition, steps: definition.steps.map((step) => (step.id === id ? change(step) : step)) };
 }
@@ -69,7 +69,7 @@ const mapped = (ids: readonly string[], named: Named): string[] => [
   ...new Set(ids.map(named).filter((id) => id !== null)),
 ];
 
-/** A step with every id it names replaced; null takes the name out. */
+/** Replace every step ID in a step; null removes the reference. */
 export function renaming(step: Step, named: Named): Step {
   const { depends_on: after, on_error: handler } = step;
   const goto = typeof handler === "object" ? named(handler.goto) : null;
@@ -103,7 +103,7 @@ export function renamingAll(definition: Definition, named: Named): Definition {
   };
 }
 
-/** Without these steps, and without any mention of them. What was in a loop that goes stays, outside of it. */
+/** Remove steps and all references to them. Steps in a removed loop move out of it. */
 export function removed(definition: Definition, ids: readonly string[]): Definition {
   const gone = new Set(ids);
   const left = { ...definition, steps: definition.steps.filter(({ id }) => !gone.has(id)) };
@@ -112,7 +112,7 @@ export function removed(definition: Definition, ids: readonly string[]): Definit
 
 const BESIDE = 32;
 
-/** Copies beside the originals: among each other they are linked as those are, and they wait for what those wait for. */
+/** Copies keep the links among each other and the dependencies of the originals. */
 export function duplicated(
   definition: Definition,
   ids: readonly string[],
@@ -136,7 +136,7 @@ export function duplicated(
   return { definition: grown, ids: [...names.values()] };
 }
 
-/** Choices lead to copies only: nobody else is chosen twice for it. */
+/** Choices lead to copies only, so that no original is selected twice. */
 function copyOf(step: Step, names: ReadonlyMap<string, string>): Step {
   const chosen = renaming(step, (id) => names.get(id) ?? null);
   const position = step.ui?.position;
@@ -148,7 +148,7 @@ function copyOf(step: Step, names: ReadonlyMap<string, string>): Step {
   };
 }
 
-/** In this scope and no other. Links to steps of other scopes go: a step waits for steps of its own place only. */
+/** Move a step to a scope. Links to other scopes are removed, because steps can only depend on their own scope. */
 export function placed(definition: Definition, id: string, scope: Scope): Definition {
   const steps = definition.steps.map((step): Step => {
     if (step.config.type !== "loop") return step;
@@ -169,6 +169,6 @@ export function placed(definition: Definition, id: string, scope: Scope): Defini
 
 function withinScope(step: Step, isTogether: (id: string) => boolean): Step {
   const kept = renaming(step, (id) => (isTogether(id) ? id : null));
-  // The body of a loop is another scope by its nature.
+  // The body of a loop is always another scope.
   return step.config.type === "loop" ? { ...kept, config: step.config } : kept;
 }

@@ -5,7 +5,7 @@ import { type Ways, WaysOn } from "@/ui/WaysOn";
 
 type Props = { theirs: WorkflowDetail; isBusy: boolean; ways: Ways };
 
-/** Somebody saved another version meanwhile. Whoever closes this goes on writing: nothing is decided. */
+/** Shown if another version was saved during editing. Closing it keeps editing. */
 export function Conflict({ theirs, isBusy, ways }: Props) {
   return (
     <Modal

@@ -9,7 +9,7 @@ import { OpenedWorkflow } from "./OpenedWorkflow";
 
 const route = getRouteApi("/shell/workflows/$ref/edit");
 
-/** A workflow that is saved, to change. */
+/** The editor of a saved workflow. */
 export function EditWorkflowPage() {
   const { ref } = route.useParams();
   const workflow = useQuery(workflowQuery(ref));

@@ -15,10 +15,10 @@ import { useWriting } from "./useWriting";
 import { WorkflowEditor } from "./WorkflowEditor";
 
 const route = getRouteApi("/shell/workflows/new");
-/** The template that is none. */
+/** The search param for an empty workflow. */
 const BLANK = "blank";
 
-/** A workflow of one's own: what to begin with, then the editor. It is there once it is saved. */
+/** Create a workflow: choose a template, then edit it. It exists once it is saved. */
 export function NewWorkflowPage() {
   const { template } = route.useSearch();
   const navigate = useNavigate();
@@ -54,7 +54,7 @@ function FromTemplate({ id }: { id: string }) {
     );
   }
   const isUnknown = templates.isSuccess && source === undefined;
-  const error = isUnknown ? { message: `There is no template ${id}.` } : (templates.error ?? reading.error);
+  const error = isUnknown ? { message: `Template ${id} not found.` } : (templates.error ?? reading.error);
   return (
     <Page title="New workflow" crumbs={CRUMBS}>
       {error ? <ErrorState error={error} /> : <SkeletonRows rows={8} label="Loading template" />}

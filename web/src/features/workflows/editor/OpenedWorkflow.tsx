@@ -12,13 +12,13 @@ const StartSaved = lazy(() =>
   import("../start/StartSaved").then(({ StartSaved }) => ({ default: StartSaved })),
 );
 
-/** The editor over a workflow that others may save as well. Nothing but the person's own decision replaces what they did. */
+/** The editor of a workflow that others may save too. Edits are only ever replaced by a decision of the person. */
 export function OpenedWorkflow({ workflow }: { workflow: WorkflowDetail }) {
   const writing = useWriting(draftOf(workflow));
   const saving = useSaving(workflow, writing);
   const [isStarting, setStarting] = useState(false);
   const isOutdated = workflow.number > saving.workflow.number && !saving.isPending;
-  // Whoever has changed nothing sees it as it is.
+  // Without edits the page follows the saved version.
   if (isOutdated && !saving.isDirty) saving.begin(workflow);
   return (
     <>

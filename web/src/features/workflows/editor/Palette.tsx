@@ -3,7 +3,7 @@ import type { StepType } from "../definition/model";
 
 type Props = { add: (type: StepType) => void };
 
-/** The types of steps: pressed, one comes after the selected step; dragged, it is where it is dropped. */
+/** The step types: click to add one after the selected step, or drag it onto the canvas. */
 export function Palette({ add }: Props) {
   return (
     <nav

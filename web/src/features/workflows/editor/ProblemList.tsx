@@ -3,7 +3,7 @@ import { countOf, ProblemCount, ProblemRows } from "@/ui/editor/Problems";
 
 type Props = { problems: readonly WorkflowPlace[]; open: (problem: WorkflowPlace) => void };
 
-/** What is wrong with the workflow, below the canvas, where it can be folded. Each one leads to its step. */
+/** The problems of the workflow, below the canvas. Each links to its step. */
 export function ProblemList({ problems, open }: Props) {
   return (
     <>

@@ -16,7 +16,7 @@ type Props = {
   select: (ids: readonly string[]) => void;
 };
 
-/** Several steps at once. */
+/** The panel for several selected steps. */
 export function SelectionPanel({ definition, ids, change, select }: Props) {
   const steps = ids.flatMap((id) => stepOf(definition, id) ?? []);
   const groups = new Set(steps.map(({ ui }) => ui?.group));
@@ -27,7 +27,7 @@ export function SelectionPanel({ definition, ids, change, select }: Props) {
       label="Selected steps"
       title={count(steps.length, "step")}
       actions={
-        <IconButton label="Select nothing" onClick={() => select([])}>
+        <IconButton label="Clear selection" onClick={() => select([])}>
           <X size={14} aria-hidden />
         </IconButton>
       }
@@ -47,7 +47,7 @@ export function SelectionPanel({ definition, ids, change, select }: Props) {
       </ul>
       {isGroup && (
         <Field
-          label="Name of the group"
+          label="Group name"
           maxLength={100}
           value={group}
           onChange={({ target }) => {

@@ -7,12 +7,12 @@ import { SettingsPanel } from "./settings/SettingsPanel";
 import { TrialPanel } from "./TrialPanel";
 import type { Trial } from "./useTrial";
 
-/** What is beside the canvas while no step is selected. */
+/** What the side panel shows if no step is selected. */
 export type SideView = "settings" | "trial" | null;
 
 type Props = {
   definition: Definition;
-  /** What is selected on the canvas, and the steps that means: a folded loop is itself and all that is in it. */
+  /** The selected boxes, and the steps they stand for: a folded loop includes its body. */
   selected: readonly string[];
   ids: readonly string[];
   view: SideView;
@@ -23,7 +23,7 @@ type Props = {
   close: () => void;
 };
 
-/** Beside the canvas: the selected step, several of them, a dry run, or the workflow as a whole. */
+/** The side panel: the selected steps, a dry run, or the workflow's settings. */
 export function Side({ definition, selected, ids, view, problems, trial, change, select, close }: Props) {
   const [one, ...others] = selected;
   const step = one !== undefined && others.length === 0 ? stepOf(definition, one) : undefined;

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 type Props = { label: string; title: ReactNode; actions?: ReactNode; children: ReactNode };
 
-/** Beside the canvas, or below it where there is no room. */
+/** A panel beside the canvas, or below it on narrow screens. */
 export function SidePanel({ label, title, actions, children }: Props) {
   return (
     <section

@@ -20,7 +20,7 @@ type Props = {
   select: (ids: readonly string[]) => void;
 };
 
-/** One step: what it does, when it runs, and what happens when it fails. */
+/** The settings of one step. */
 export function StepPanel({ definition, step, problems, change, select }: Props) {
   const { icon: Icon, word, meaning } = STEP_LOOKS[step.type];
   const references = referencesFor(definition, step.id);

@@ -6,7 +6,7 @@ import { SkeletonRows } from "@/ui/Skeleton";
 
 type Props = { begin: (template: string | null) => void };
 
-/** What a new workflow begins with: nothing, or something that works. */
+/** Choose a template for a new workflow, or start from scratch. */
 export function TemplatePicker({ begin }: Props) {
   const templates = useQuery(templatesQuery);
   return (

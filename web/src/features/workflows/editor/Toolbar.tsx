@@ -9,7 +9,7 @@ import type { Change } from "./forms/form";
 
 type Props = {
   definition: Definition;
-  /** The steps that are selected. */
+  /** The IDs of the selected steps. */
   ids: readonly string[];
   change: Change;
   select: (ids: readonly string[]) => void;
@@ -17,7 +17,7 @@ type Props = {
   settings: { isOpen: boolean; open: () => void };
 };
 
-/** What can be done on the canvas, for the hand; the keyboard can do it too. */
+/** The toolbar of the canvas; every action has a shortcut too. */
 export function Toolbar({ definition, ids, change, select, history, settings }: Props) {
   const { canUndo, canRedo, undo, redo } = history;
   useShortcut("mod+z", { label: "Undo", group: "Workflow" }, undo);

@@ -14,7 +14,7 @@ type Props = {
   select: (ids: readonly string[]) => void;
 };
 
-/** What would happen if what is on the page ran: nothing is sent, asked or changed. */
+/** A dry run of the edited workflow, without side effects. */
 export function TrialPanel({ trial, close, select }: Props) {
   const { payload, samples, change, run, isPending, error, result } = trial;
   return (
@@ -86,7 +86,7 @@ function TriedStep({ step, open }: { step: WorkflowStepDetail; open: () => void 
       {(error?.message || note) && (
         <p className={error ? "text-xs text-bad" : "text-xs text-dim"}>{error?.message ?? note}</p>
       )}
-      {input != null && <Value name="Would do" of={input} />}
+      {input != null && <Value name="Would run with" of={input} />}
       {output != null && <Value name="Returns" of={output} />}
     </li>
   );

@@ -29,16 +29,16 @@ const Canvas = lazy(() => import("../canvas/Canvas").then(({ Canvas }) => ({ def
 
 type Props = {
   name: string;
-  /** The page of what is changed; none while it is new. */
+  /** The page of the workflow; omit for a new one. */
   home?: string;
   writing: Writing;
   saving: { isDirty: boolean; isPending: boolean; error: unknown; save: () => void };
-  /** What it is saved as; null while it is not. */
+  /** The ID of the saved workflow; null for a new one. */
   reference: string | null;
   first?: Mode;
   actions?: ReactNode;
   notice?: ReactNode;
-  /** Nothing would be lost, though it is not saved. */
+  /** Leaving would lose nothing although it is not saved. */
   mayLeave?: boolean;
 };
 
@@ -47,7 +47,7 @@ const MODES = [
   { value: "yaml", label: "YAML" },
 ] as const;
 
-/** A workflow to draw or to write. */
+/** The workflow editor with its canvas and YAML modes. */
 export function WorkflowEditor(props: Props) {
   const {
     name,
@@ -209,14 +209,14 @@ function Drawing({ definition, writing, read, reference, side, setSide }: Drawin
   );
 }
 
-/** After the one that is selected, or the last; in a loop that has nothing in it yet, inside. */
+/** After the selected or the last step; inside a selected empty loop. */
 function placeFor({ steps }: Definition, selected: readonly string[]) {
   const one = selected.length === 1 && steps.find(({ id }) => id === selected[0]);
   if (one && one.config.type === "loop" && one.config.body_steps.length === 0) return { inside: one.id };
   return { after: one ? one.id : (steps.at(-1)?.id ?? null) };
 }
 
-/** The panel that is about to be shown takes the focus. */
+/** Focus the panel that is about to be shown. */
 function focusPanel(): void {
   requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-panel]")?.focus());
 }

@@ -10,7 +10,7 @@ type Props = {
   onChange: (source: string) => void;
 };
 
-/** The workflow as YAML. Below it what is wrong: each problem leads to its place. */
+/** The YAML editor. Problems link to their line. */
 export function YamlPane({ source, problems, onChange }: Props) {
   const editor = useRef<EditorHandle>(null);
   return (

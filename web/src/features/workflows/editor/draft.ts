@@ -1,12 +1,12 @@
-/** A workflow that somebody is writing, as a definition and as YAML: one of the two may be ahead of the other. */
+/** An edited workflow as definition and YAML; one of the two may be newer. */
 import type { Written } from "@/api/workflows";
 import type { Definition } from "../definition/model";
 
 export type Draft = {
-  /** Null while the YAML cannot be read as one. */
+  /** null if the YAML is invalid. */
   definition: Definition | null;
   source: string;
-  /** Which of the two was changed last, and is what counts; null when they say the same. */
+  /** Which of the two is newer; null if they are equal. */
   ahead: "definition" | "source" | null;
 };
 
@@ -19,7 +19,7 @@ export const drawn = (draft: Draft, definition: Definition): Draft => ({
 export const typed = (draft: Draft, source: string): Draft =>
   source === draft.source ? draft : { ...draft, source, ahead: "source" };
 
-/** What to send: of both, the server writes the definition into the YAML, so that its comments stay. */
+/** The request: with both, the server writes the definition into the YAML and keeps its comments. */
 export function wishOf({ definition, source, ahead }: Draft): Written {
   if (ahead !== "definition" || !definition) return { source };
   return { source, definition: { ...definition } };

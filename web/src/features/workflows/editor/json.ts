@@ -1,4 +1,4 @@
-/** Any value as a person types it: JSON where it is JSON, else a text. */
+/** Values typed as JSON, or as text if they are not JSON. */
 import type { Json } from "../definition/model";
 
 type Parsed = { value: Json } | null;
@@ -11,17 +11,17 @@ function parsed(text: string): Parsed {
   }
 }
 
-/** What stands in the field. A text that would be read as something else is in quotes. */
+/** Format a value. A string that would parse as JSON is quoted. */
 export function shownJson(value: Json | undefined): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return parsed(value) === null ? value : JSON.stringify(value);
   return JSON.stringify(value, null, 2);
 }
 
-/** What a text means, or what is wrong with it. */
+/** The parsed value, or its problem. */
 export type Read<Value> = { value: Value; problem: null } | { problem: string };
 
-/** What was meant. What begins like an object or a list but is none is a mistake; a template is a text. */
+/** Parse a value. Incomplete objects and lists are errors; templates are text. */
 export function readJson(text: string): Read<Json | undefined> {
   const trimmed = text.trim();
   if (trimmed === "") return { value: undefined, problem: null };
@@ -37,7 +37,7 @@ type JsonObject = { [key: string]: Json };
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An object or nothing. */
+/** Parse an object or nothing. */
 export function readObject(text: string): Read<JsonObject | undefined> {
   const read = readJson(text);
   if (read.problem !== null) return read;
@@ -46,7 +46,7 @@ export function readObject(text: string): Read<JsonObject | undefined> {
   return { problem: 'Must be a JSON object: {"name": "value"}.' };
 }
 
-/** A list that has something in it, or nothing. */
+/** Parse a non-empty list or nothing. */
 export function readList(text: string): Read<Json[] | undefined> {
   const read = readJson(text);
   if (read.problem !== null) return read;

@@ -1,4 +1,4 @@
-/** What templates and conditions of a step can refer to, as they would be written. */
+/** References available to templates and conditions. */
 import { type Config, type Definition, type Step, type StepType, titleOf } from "../definition/model";
 import { spoken } from "../definition/naming";
 import { loopOfScope, scopesOf, TOP, upstreamOf } from "../definition/scopes";
@@ -19,7 +19,7 @@ const OUTPUTS: Record<StepType, readonly string[]> = {
   audit: ["verdict", "run_id"],
 };
 
-/** Those of one step; of the workflow as a whole without it. */
+/** The references of one step, or of the workflow's outputs if `id` is null. */
 export function referencesFor(definition: Definition, id: string | null): Reference[] {
   const steps = id === null ? definition.steps : upstreamOf(definition, id);
   return [
@@ -36,8 +36,8 @@ export function referencesFor(definition: Definition, id: string | null): Refere
 }
 
 const triggerPart = (name: string): Reference => ({
-  group: "What started it",
-  label: name === "payload" ? "all of it" : name,
+  group: "Trigger",
+  label: name === "payload" ? "payload" : name,
   text: name === "payload" ? "trigger" : `workflow.trigger.${name}`,
 });
 
@@ -65,7 +65,7 @@ function outputsOf(step: Step): Reference[] {
   ];
 }
 
-/** What only some steps of a type give. */
+/** Outputs that depend on the step's configuration. */
 function ownOutputs(config: Config): string[] {
   if (config.type === "message" && config.wait) return ["reply"];
   if (config.type !== "agent" || !config.output_schema) return [];

@@ -10,7 +10,7 @@ export type Mode = "canvas" | "yaml";
 
 const COMMENT = /(^|\s)#/;
 
-/** Canvas or YAML. The one that is behind is made from the other, by the server, before it is shown. */
+/** Switches between canvas and YAML. The server converts the newer of the two before the other is shown. */
 export function useMode({ draft, adopt }: Writing, first: Mode) {
   const cache = useQueryClient();
   const [mode, setMode] = useState(first);
@@ -20,7 +20,7 @@ export function useMode({ draft, adopt }: Writing, first: Mode) {
       if (draft.ahead === null || (draft.ahead === "definition") !== (to === "yaml")) return setMode(to);
       const reading = await cache.fetchQuery(readingQuery(wishOf(draft)));
       if (to === "yaml") {
-        // What cannot be read as a workflow yet cannot be written between comments either.
+        // An invalid definition cannot be merged into YAML with comments.
         if (!reading.definition && COMMENT.test(draft.source) && !isSure) return setAsking(true);
         adopt({ ...draft, source: reading.source, ahead: null });
         return setMode(to);
@@ -36,7 +36,7 @@ export function useMode({ draft, adopt }: Writing, first: Mode) {
     mode,
     isPending: follow.isPending,
     show: (to: Mode) => follow.mutate({ to, isSure: false }),
-    /** Comments would be lost: it has to be said that this is meant. */
+    /** A confirmation is required because comments would be lost. */
     asking: isAsking
       ? {
           goOn: () => {

@@ -18,12 +18,12 @@ export function readingQuery(wish: Written) {
 
 export type Read = {
   problems: readonly WorkflowPlace[];
-  /** How many mistakes there are in a step, by its id. */
+  /** The number of problems by step ID. */
   mistakes: Readonly<Record<string, number>>;
   error: unknown;
 };
 
-/** What is wrong with the draft: the server is asked once nobody has changed it for a moment. */
+/** Validation of the draft, requested after a short pause in editing. */
 export function useReading(draft: Draft): Read {
   const wish = useMemo(() => wishOf(draft), [draft]);
   const quiet = useQuiet(wish, QUIET_MS);

@@ -16,7 +16,7 @@ export const draftOf = ({ definition, source }: WorkflowDetail): Draft => ({
 
 const CHANGED = 409;
 
-/** Saving a new version, or a question to the person when somebody else saved one meanwhile. */
+/** Saves a new version, or reports a conflict if another version was saved. */
 export function useSaving(first: WorkflowDetail, { draft, adopt, begin }: Writing) {
   const cache = useQueryClient();
   const [base, setBase] = useState({ workflow: first, draft: draftOf(first) });
@@ -34,7 +34,7 @@ export function useSaving(first: WorkflowDetail, { draft, adopt, begin }: Writin
       const next = draftOf(saved);
       setBase({ workflow: saved, draft: next });
       setTheirs(null);
-      // What was changed while it was saved is still to be saved.
+      // Edits made during the save remain unsaved.
       if (isSame(draft, written)) adopt(next);
       learn(saved);
       toast.ok(`Saved ${saved.name} as version ${saved.number}.`);
@@ -57,7 +57,7 @@ export function useSaving(first: WorkflowDetail, { draft, adopt, begin }: Writin
     isPending: save.isPending,
     error: theirs ? null : save.error,
     save: () => save.mutate({ written: draft, number: base.workflow.number }),
-    /** Somebody else saved it: whose version is to count. */
+    /** Another version was saved: the person has to choose. */
     conflict: theirs && {
       theirs,
       ways: {

@@ -7,7 +7,7 @@ import { isObject } from "./json";
 
 type Given = { payload: Json | undefined; samples: Json | undefined };
 
-/** A dry run of what is on the page, and what it said last. `reference` is what the workflow is saved as. */
+/** A dry run of the edited workflow and its last result. `reference` is the saved workflow. */
 export function useTrial(reference: string | null, definition: Definition) {
   const [given, setGiven] = useState<Given>(() => ({ payload: exampleOf(definition), samples: undefined }));
   const trial = useMutation({ mutationFn: dryRun, meta: { isShownInPlace: true } });
@@ -39,7 +39,7 @@ export function useTrial(reference: string | null, definition: Definition) {
 
 export type Trial = ReturnType<typeof useTrial>;
 
-/** Its defaults, and the names of what is required. */
+/** The default values, and empty values for required inputs. */
 function exampleOf({ inputs = {} }: Definition): Json {
   const entries = Object.entries(inputs).flatMap(([name, { default: value, required, enum: few }]) =>
     value !== undefined || required ? [[name, value ?? few?.[0] ?? ""]] : [],

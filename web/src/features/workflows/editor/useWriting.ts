@@ -5,7 +5,7 @@ import { type Draft, drawn, typed } from "./draft";
 
 const reduce = (history: History<Draft>, move: Move<Draft>): History<Draft> => moving(history, move);
 
-/** What somebody writes, with the way back. */
+/** The edited draft with its undo history. */
 export function useWriting(first: Draft) {
   const [history, move] = useReducer(reduce, first, begun);
   const { present: draft } = history;
@@ -17,9 +17,9 @@ export function useWriting(first: Draft) {
   return {
     draft,
     draw,
-    /** The YAML editor has its own way back: for the canvas, all of it is one thing that was done. */
+    /** The YAML editor has its own undo, so all typing there is one entry here. */
     type: (source: string) => move({ do: "change", to: typed(draft, source), about: "yaml", at: 0 }),
-    /** The same in other words. */
+    /** Replace the draft with an equivalent one. */
     adopt: (next: Draft) => move({ do: "adopt", to: next }),
     begin: (next: Draft) => move({ do: "begin", with: next }),
     canUndo: history.past.length > 0,

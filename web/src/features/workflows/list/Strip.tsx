@@ -9,12 +9,12 @@ import { FILL } from "@/ui/tone";
 const LOWEST_PERCENT = 30;
 
 /**
- * The last runs, the newest at the end: the colour is how one ended, the height how long it took. For the mouse each
- * is a link; with the keyboard the same runs are a page of their own.
+ * The last runs, newest at the end: color shows the result, height the duration. The links are for the mouse only; the
+ * keyboard uses the runs page.
  */
 export function Strip({ runs }: { runs: readonly WorkflowMark[] }) {
   const longest = Math.max(1, ...runs.map(({ duration_ms }) => duration_ms ?? 0));
-  if (runs.length === 0) return <span className="text-faint">never ran</span>;
+  if (runs.length === 0) return <span className="text-faint">never run</span>;
   return (
     <ul aria-label={summaryOf(runs)} className="flex h-5 items-end">
       {runs.map((run) => (

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { templatesQuery } from "@/api/workflows";
 
-/** Workflows to begin with. */
+/** Templates for a first workflow. */
 export function Templates() {
   const templates = useQuery(templatesQuery).data ?? [];
   if (templates.length === 0) return null;

@@ -11,7 +11,7 @@ import { Strip } from "./Strip";
 
 type Props = { workflow: WorkflowCard; run: () => void };
 
-/** A workflow as one line: what it is, what starts it, how it went, when it goes next. */
+/** A workflow in the list: name, triggers, last runs and next run. */
 export function WorkflowRow({ workflow, run }: Props) {
   const next = nextOf(workflow);
   return (

@@ -23,7 +23,7 @@ import { WorkflowRow } from "./WorkflowRow";
 
 const route = getRouteApi("/shell/workflows");
 
-/** All workflows: what starts them, how their last runs went, when they go next. */
+/** All workflows with their triggers, last runs and next run. */
 export function WorkflowsPage() {
   const shelf = route.useSearch();
   const navigate = useNavigate();
@@ -76,7 +76,10 @@ export function WorkflowsPage() {
 
 type FilterProps = { shelf: Shelf; words: string; setWords: (words: string) => void };
 
-const STATES = SHOWN.map((value) => ({ value, label: value === "all" ? "All" : `Switched ${value}` }));
+const STATES = SHOWN.map((value) => ({
+  value,
+  label: value === "all" ? "All" : value === "on" ? "Enabled" : "Disabled",
+}));
 
 function Filters({ shelf, words, setWords }: FilterProps) {
   const navigate = useNavigate();

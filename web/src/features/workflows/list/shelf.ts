@@ -1,4 +1,4 @@
-/** What the address of the list says: which workflows. */
+/** The search params of the workflow list. */
 import type { WorkflowCard } from "@/api/types";
 import { textOf } from "@/ui/address";
 import { mentions } from "@/ui/mentions";
@@ -6,7 +6,7 @@ import { mentions } from "@/ui/mentions";
 export const SHOWN = ["all", "on", "off"] as const;
 export type Shelf = { q?: string | undefined; show?: "on" | "off" | undefined };
 
-/** Whatever else is there is dropped, not an error: addresses are typed by hand. */
+/** Invalid params are ignored, since addresses can be typed by hand. */
 export function readShelf({ q, show }: Record<string, unknown>): Shelf {
   return {
     q: textOf(q),
@@ -14,14 +14,14 @@ export function readShelf({ q, show }: Record<string, unknown>): Shelf {
   };
 }
 
-/** Those that fit; what waits for somebody comes first. */
+/** The matching workflows; those with open questions come first. */
 export function shownOf(workflows: readonly WorkflowCard[], shelf: Shelf): WorkflowCard[] {
   return workflows
     .filter((workflow) => fits(workflow, shelf))
     .sort((a, b) => Number(b.open_gates > 0) - Number(a.open_gates > 0));
 }
 
-/** Every word is in its name, its description, its owner or what starts it. */
+/** Whether every word occurs in the name, description, owner or triggers. */
 export function fits(workflow: WorkflowCard, { q = "", show }: Shelf): boolean {
   const { name, description, owner, triggers } = workflow;
   return (

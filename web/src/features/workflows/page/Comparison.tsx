@@ -19,12 +19,12 @@ type Props = {
   workflow: WorkflowDetail;
   reference: string;
   shown: number;
-  /** null: the text alone. */
+  /** null: show the text without a comparison. */
   other: number | null;
   versions: readonly WorkflowVersion[];
 };
 
-/** From the older to the newer, whichever was chosen first. */
+/** Always from the older to the newer version. */
 export function Comparison({ workflow, reference, shown, other, versions }: Props) {
   const left = useQuery(workflowVersionQuery(reference, Math.min(shown, other ?? shown)));
   const right = useQuery(workflowVersionQuery(reference, Math.max(shown, other ?? shown)));
@@ -85,7 +85,7 @@ function Bar({ workflow, reference, shown, other, versions }: Props) {
 
 type RestoreProps = { workflow: WorkflowDetail; reference: string; number: number };
 
-/** Nothing is lost: the old text becomes the newest version. */
+/** The old text becomes the newest version, so nothing is lost. */
 function Restore({ workflow, reference, number }: RestoreProps) {
   const cache = useQueryClient();
   const navigate = useNavigate();

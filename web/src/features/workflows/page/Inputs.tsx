@@ -1,7 +1,7 @@
 import { Panel } from "@/ui/Panel";
 import type { Input } from "../definition/model";
 
-/** What a run may be given. */
+/** The inputs of a workflow. */
 export function Inputs({ inputs }: { inputs: Readonly<Record<string, Input>> }) {
   const names = Object.entries(inputs);
   if (names.length === 0) return null;
@@ -13,11 +13,11 @@ export function Inputs({ inputs }: { inputs: Readonly<Record<string, Input>> }) 
             <p className="flex flex-wrap items-baseline gap-x-2">
               <span className="mono">{name}</span>
               <span className="text-xs text-dim">{input.type ?? "any"}</span>
-              {input.required && <span className="text-xs text-wait">needed</span>}
+              {input.required && <span className="text-xs text-wait">required</span>}
             </p>
             {input.description && <p className="break-words text-dim">{input.description}</p>}
             {input.enum && <Said word="one of" values={input.enum} />}
-            {input.default != null && <Said word="otherwise" values={[input.default]} />}
+            {input.default != null && <Said word="default" values={[input.default]} />}
           </li>
         ))}
       </ul>

@@ -18,7 +18,7 @@ import { Triggers } from "./Triggers";
 const route = getRouteApi("/shell/workflows/$ref/");
 const Canvas = lazy(() => import("../canvas/Canvas").then(({ Canvas }) => ({ default: Canvas })));
 
-/** What it does, what starts it, what it takes, how it went lately. */
+/** Steps, triggers, inputs and recent runs of a workflow. */
 export function OverviewTab() {
   const { ref } = route.useParams();
   const { data: workflow } = useSuspenseQuery(workflowQuery(ref));
@@ -74,7 +74,7 @@ function Picture({ reference, workflow }: { reference: string; workflow: Workflo
   );
 }
 
-/** What is not wrong, but worth knowing. */
+/** Warnings of the validation. */
 function Warnings({ places }: { places: readonly WorkflowPlace[] }) {
   if (places.length === 0) return null;
   return (
@@ -101,9 +101,9 @@ function Warnings({ places }: { places: readonly WorkflowPlace[] }) {
 }
 
 const POLICIES = {
-  queue: "more of them wait",
-  reject: "more of them are refused",
-  cancel_previous: "a new one cancels the oldest",
+  queue: "new runs wait",
+  reject: "new runs are rejected",
+  cancel_previous: "a new run cancels the oldest",
 } as const;
 
 function About({ workflow }: { workflow: WorkflowDetail }) {
@@ -122,16 +122,16 @@ function About({ workflow }: { workflow: WorkflowDetail }) {
                 {workflow.owner}
               </Link>
             ) : (
-              "everybody"
+              "everyone"
             )}
           </Fact>
           <Fact name="Version">
             <span className="mono">{workflow.version}</span>, saved {workflow.number}{" "}
             {workflow.number === 1 ? "time" : "times"}
           </Fact>
-          <Fact name="At a time">
+          <Fact name="Concurrent runs">
             {definition.concurrency == null
-              ? "any number of runs"
+              ? "any number"
               : `${definition.concurrency}; ${POLICIES[definition.concurrency_policy ?? "queue"]}`}
           </Fact>
           {definition.timeout_secs != null && (
@@ -140,7 +140,7 @@ function About({ workflow }: { workflow: WorkflowDetail }) {
           <Fact name="Changed">
             <Ago at={workflow.updated_at} />
           </Fact>
-          <Fact name="Made">
+          <Fact name="Created">
             <Ago at={workflow.created_at} />
           </Fact>
         </Facts>

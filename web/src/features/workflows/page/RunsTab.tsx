@@ -27,7 +27,7 @@ const COLUMNS: readonly Column[] = [
   { name: "Error", from: "md" },
 ];
 
-/** Every run there was, the latest first. */
+/** All runs, latest first. */
 export function RunsTab() {
   const { ref } = route.useParams();
   const runs = useInfiniteQuery(runsOfWorkflowQuery(ref));

@@ -5,12 +5,12 @@ import { Panel } from "@/ui/Panel";
 import { Ago, Until } from "@/ui/Time";
 import { TRIGGERS } from "../words";
 
-/** What starts it, when next, when last; and why not. */
+/** The triggers with their next and last time, or their error. */
 export function Triggers({ workflow: { triggers, is_enabled } }: { workflow: WorkflowDetail }) {
   return (
     <Panel title="Triggers" count={triggers.length}>
       {!is_enabled && (
-        <p className="wash-wait border-b px-3 py-1.5">Switched off: can only be started manually.</p>
+        <p className="wash-wait border-b px-3 py-1.5">Disabled: can only be started manually.</p>
       )}
       <ul className="divide-y divide-line">
         {triggers.map((trigger, at) => (

@@ -11,7 +11,7 @@ import { Comparison } from "./Comparison";
 
 const route = getRouteApi("/shell/workflows/$ref/versions");
 
-/** Every version that was saved, and how two of them differ. */
+/** All saved versions and a comparison of two of them. */
 export function VersionsTab() {
   const { ref } = route.useParams();
   const pair = route.useSearch();
@@ -68,7 +68,7 @@ function Version({ reference, version: { number, version, by, at }, isShown, isN
       <span className="flex items-baseline gap-2">
         <span className="mono font-semibold">v{number}</span>
         <span className="mono min-w-0 truncate text-faint">{version}</span>
-        {isNow && <span className="text-xs text-ok">now</span>}
+        {isNow && <span className="text-xs text-ok">current</span>}
         <Ago at={at} className="mono ml-auto shrink-0 text-faint" />
       </span>
       <span className="block truncate text-dim">{by}</span>

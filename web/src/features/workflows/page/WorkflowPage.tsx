@@ -26,12 +26,12 @@ const TABS = [
   { to: "/workflows/$ref/versions", label: "Versions", icon: GitCompareArrows },
 ] as const;
 
-/** The frame of one workflow: whether it is on, the ways to run and change it, and its pages. */
+/** The frame of a workflow's pages: switch, actions and tabs. */
 export function WorkflowPage() {
   const { ref } = route.useParams();
   const { data: workflow, error } = useSuspenseQuery(workflowQuery(ref));
   const [isStarting, setStarting] = useState(false);
-  useShortcut("r", { label: "Run it", group: "Workflow" }, () => setStarting(true));
+  useShortcut("r", { label: "Run workflow", group: "Workflow" }, () => setStarting(true));
   useEdit(ref);
   if (error instanceof ApiError && error.status === 404) return <Gone name={workflow.name} />;
   return (
@@ -91,7 +91,7 @@ function Glance({ workflow: { number, open_gates } }: { workflow: WorkflowDetail
   );
 }
 
-/** A question is answered on the page of the run that asks it. */
+/** Links to the run whose question is open. */
 function Waiting({ workflow: { last_runs, open_gates } }: { workflow: WorkflowDetail }) {
   const run = last_runs.findLast(({ status }) => status === "waiting");
   return (
@@ -108,7 +108,7 @@ function Waiting({ workflow: { last_runs, open_gates } }: { workflow: WorkflowDe
   );
 }
 
-/** It was there when the page was opened. */
+/** Shown if the workflow was deleted while the page was open. */
 function Gone({ name }: { name: string }) {
   return (
     <Page title={name} crumbs={CRUMBS}>

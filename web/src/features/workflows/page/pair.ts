@@ -1,10 +1,10 @@
-/** What the address of the versions says: which one, and which other one beside it. */
+/** The search params of the versions tab. */
 export type Pair = { version?: number | undefined; with?: number | undefined };
 
 const number = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
 
-/** Whatever else is there is dropped, not an error: addresses are typed by hand. */
+/** Invalid params are ignored, since addresses can be typed by hand. */
 export function readPair(search: Record<string, unknown>): Pair {
   return { version: number(search.version), with: number(search.with) };
 }

@@ -15,7 +15,7 @@ import { StartDialog } from "../start/StartDialog";
 
 type Props = { run: WorkflowRunDetail; status: RunStatus };
 
-/** What a person may do with a run: stop it, go on from where it failed, do it again. */
+/** Cancel, retry or repeat a run. */
 export function Actions({ run, status }: Props) {
   if (!isFinished(status)) {
     return (

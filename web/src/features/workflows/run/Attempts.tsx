@@ -6,7 +6,7 @@ import { formatMicros } from "@/ui/money";
 import { Ago } from "@/ui/Time";
 import { formatDuration } from "@/ui/time";
 
-/** Each try of a step: what went wrong, what a model wrote instead, how long it was waited. Why its only try failed is said above. */
+/** The attempts of a step: error, rewritten input and delay. The error of a single attempt is already shown above. */
 export function Attempts({ attempts }: { attempts: readonly WorkflowAttempt[] }) {
   if (attempts.length === 0) return <p className="text-dim">No attempts yet.</p>;
   return (

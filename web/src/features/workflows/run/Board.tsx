@@ -28,15 +28,15 @@ const WIDE = "(min-width: 1024px)";
 
 type Props = { run: WorkflowRunDetail; view: RunView; isLoading: boolean };
 
-/** The steps in a list, on the canvas, over time and as a log; beside them the one that is looked at. */
+/** The steps as list, canvas, timeline or log, beside the details of the selected one. */
 export function Board({ run, view: latest, isLoading }: Props) {
-  // Thousands of steps may move within seconds: what a person does goes before what a step does.
+  // Thousands of steps can change within seconds, so user input has priority over rendering them.
   const view = useDeferredValue(latest);
   const definition = asDefinition(run.definition);
   const isWide = useMedia(WIDE);
   const [shown, setShown] = useState<Shown>("canvas");
   const [chosen, setSelected] = useState<string | null | undefined>();
-  // What failed is what one has come to see, until something else is chosen.
+  // The failed step is selected by default.
   const selected = chosen === undefined ? failedOf(view, isWide) : chosen;
   const [turned, turn] = useTurned();
   const rows = useMemo(
@@ -112,7 +112,7 @@ function failedOf(view: RunView, isWide: boolean): string | null {
   return [...view.steps.values()].findLast(({ status }) => status === "failed")?.key ?? null;
 }
 
-/** What was folded or unfolded by hand. */
+/** The rows folded or unfolded by the person. */
 function useTurned(): [ReadonlySet<string>, (id: string) => void] {
   const [turned, setTurned] = useState<ReadonlySet<string>>(new Set());
   const turn = useCallback(

@@ -10,7 +10,7 @@ import { costOf } from "./marks";
 
 type Props = { run: WorkflowRunDetail; view: RunView; status: RunStatus };
 
-/** How it stands, in the header: status, what started it, time, cost, version. */
+/** Status, trigger, time, cost and version, for the header. */
 export function Glance({ run, view, status }: Props) {
   const { icon: Icon, word } = TRIGGERS[run.trigger];
   const cost = isFinished(status) && isFinished(run.status) ? run.cost_micros : costOf(view.steps);

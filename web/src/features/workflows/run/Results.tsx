@@ -13,7 +13,7 @@ import { type Iteration, iterationsOf, type Steps } from "./marks";
 import { together } from "./rows";
 import { Value } from "./StepValue";
 
-/** What the steps of a loop gave, iteration by iteration; read once somebody unfolds one. */
+/** The outputs of a loop by iteration, loaded when expanded. */
 export function Results({ runId, steps, loop }: { runId: string; steps: Steps; loop: string }) {
   const iterations = iterationsOf(steps, loop);
   if (iterations.length === 0) return null;

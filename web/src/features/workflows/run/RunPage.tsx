@@ -18,7 +18,7 @@ import { Glance } from "./Glance";
 
 const route = getRouteApi("/shell/workflows/runs/$runId");
 
-/** One run of a workflow: what it needs, what it is doing, what came out, what it cost. */
+/** The page of a workflow run. */
 export function RunPage() {
   const { runId } = route.useParams();
   const { data: run } = useSuspenseQuery(workflowRunQuery(runId));
@@ -48,7 +48,7 @@ export function RunPage() {
   );
 }
 
-/** What was known before the first event: the events say it better as soon as they are there. */
+/** Fill in what was known before the events arrived. */
 function withKnown(view: RunView, run: WorkflowRunDetail): RunView {
   const known = run.steps.filter(({ key }) => !view.steps.has(key));
   return {
@@ -65,13 +65,13 @@ function withKnown(view: RunView, run: WorkflowRunDetail): RunView {
   };
 }
 
-/** Which workflow and which step asks is on the page already. */
+/** The page already shows the workflow and the step. */
 function withoutPlace(gate: Gate): Gate {
   const { workflow_id: _id, workflow: _name, step: _step, ...payload } = gate.payload;
   return { ...gate, payload };
 }
 
-/** What it cost and what came out is known for certain when it is over. */
+/** Refetch the run when it ends, for its final cost and output. */
 function useReadAtEnd(run: WorkflowRunDetail, status: RunStatus): void {
   const cache = useQueryClient();
   const isNews = isFinished(status) && !isFinished(run.status);
@@ -82,7 +82,7 @@ function useReadAtEnd(run: WorkflowRunDetail, status: RunStatus): void {
 
 type Said = { run: WorkflowRunDetail; status: RunStatus; gates: readonly Gate[] };
 
-/** For a screen reader: a question that opened, or how the run ended. */
+/** Announces open questions and the result to screen readers. */
 function Announcement({ run, status, gates }: Said) {
   const open = gates.find((gate) => gate.status === "open");
   const said = open ? `Needs you: ${open.title}` : `${run.workflow_name} ${RUN_WORD[status]}`;

@@ -6,7 +6,7 @@ import { asDefinition, stepOf } from "../definition/model";
 const LOOK =
   "inline-flex items-center gap-1 rounded-sm text-xs text-dim underline decoration-strong underline-offset-2 hover:text-ink";
 
-/** Where the work itself can be looked at: a bot's conversation, another run, an audit. */
+/** Links to the work of a step: a conversation, another run or an audit. */
 export function StepLinks({ step, run }: { step: WorkflowStep; run: WorkflowRunDetail }) {
   const { config } = stepOf(asDefinition(run.definition), step.step) ?? {};
   const runId = step.linked_run_id;
@@ -34,7 +34,7 @@ export function StepLinks({ step, run }: { step: WorkflowStep; run: WorkflowRunD
   );
 }
 
-/** Of a bot's answer: the conversation it was given in. */
+/** Links to the conversation of a bot's answer. */
 export function Conversation({ output }: { output: unknown }) {
   if (typeof output !== "object" || output === null || !("session_id" in output && "bot" in output))
     return null;
@@ -53,5 +53,5 @@ const WORDS: Partial<Record<WorkflowStep["type"], string>> = {
   message: "Open delivery",
 };
 
-/** A name that is not put together from data. */
+/** A literal name, without templates. */
 const plain = (text: string | undefined): string | null => (text && !text.includes("{{") ? text : null);

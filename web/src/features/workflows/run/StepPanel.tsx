@@ -27,7 +27,7 @@ type Props = {
   select: (key: string | null) => void;
 };
 
-/** One step: how it stands, what went in and came out, how often it was tried, what it wrote. */
+/** The details of one step: status, input, output, attempts and log. */
 export function StepPanel({ run, steps, stepKey, select }: Props) {
   const step = steps.get(stepKey);
   const defined = stepOf(asDefinition(run.definition), step?.step ?? stepKey);
@@ -63,12 +63,12 @@ export function StepPanel({ run, steps, stepKey, select }: Props) {
 }
 
 function Standing({ step }: { step: WorkflowStep | undefined }) {
-  if (!step) return <Badge tone="idle">not begun</Badge>;
+  if (!step) return <Badge tone="idle">not started</Badge>;
   const { status, attempt, note, cost_micros, is_kept, started_at, finished_at } = step;
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <Badge tone={STEP_TONE[status]}>{STEP_WORD[status]}</Badge>
-      {is_kept && <span className="text-xs text-dim">kept from the run before</span>}
+      {is_kept && <span className="text-xs text-dim">kept from the previous run</span>}
       {started_at && status !== "skipped" && !is_kept && (
         <span className="mono text-dim">
           <RunTime run={{ created_at: started_at, started_at, finished_at: finished_at ?? null }} />
@@ -81,7 +81,7 @@ function Standing({ step }: { step: WorkflowStep | undefined }) {
   );
 }
 
-/** In a loop: from one iteration to the next. */
+/** Switches between the iterations of a loop. */
 function Iterations({ steps, stepKey, select }: Omit<Props, "run">) {
   const all = siblingsOf(steps, stepKey);
   const at = all.indexOf(stepKey);
@@ -127,7 +127,7 @@ function Details({ runId, step, steps }: { runId: string; step: WorkflowStep; st
   const moved = `${step.status} ${step.attempt}`;
   const query = useQuery({
     ...workflowStepQuery(runId, step.key, moved),
-    // While it moves on, what is known of it stays; another step begins with nothing.
+    // Keep the details of the same step while refetching; another step starts empty.
     placeholderData: (before, query) =>
       query?.queryKey[3] === step.key ? keepPreviousData(before) : undefined,
   });

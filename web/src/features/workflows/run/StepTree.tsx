@@ -14,19 +14,16 @@ export type TreeProps = {
   rows: readonly Row[];
   selected: string | null;
   select: (id: string) => void;
-  /** Fold what is open, open what is folded. */
+  /** Toggle folding. */
   turn: (id: string) => void;
-  /** What stands behind the name of a row, instead of how long it took. */
+  /** Rendered instead of the duration. */
   lane?: (row: Row) => ReactNode;
 };
 
 const ROW_PX = 28;
 const INDENT_PX = 14;
 
-/**
- * The steps of a run, however many: only the rows that can be seen are in the page. Arrow keys walk and unfold, Enter
- * chooses: only what is chosen is looked at, and that is always a step.
- */
+/** The steps of a run as a virtualized tree. Arrow keys move and fold, Enter selects; only steps can be selected. */
 export function StepTree({ rows, selected, select, turn, lane }: TreeProps) {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -123,7 +120,7 @@ export function StepTree({ rows, selected, select, turn, lane }: TreeProps) {
   );
 }
 
-/** The row that the keys are at: the one that is chosen, until they go on from there. */
+/** The active row: the selected one until a key moves on. */
 function useActive(selected: string | null): [string | null, (id: string) => void] {
   const [now, setNow] = useState({ active: selected, selected });
   if (now.selected !== selected) setNow({ active: selected ?? now.active, selected });
@@ -161,7 +158,7 @@ function StepName({ row: { title, type, step, fold } }: { row: StepRow }) {
         {title}
       </span>
       {fold && <span className="mono shrink-0 text-faint">×{fold.count}</span>}
-      <span className="sr-only">{step ? STEP_WORD[step.status] : "not begun"}</span>
+      <span className="sr-only">{step ? STEP_WORD[step.status] : "not started"}</span>
     </>
   );
 }
@@ -178,7 +175,7 @@ function IterationName({ row: { index, status, fold } }: { row: IterationRow }) 
   );
 }
 
-/** What went well says only how long it took. */
+/** Completed steps only show their duration. */
 function Took({ row }: { row: Row }) {
   if (row.kind === "iteration" || !row.step) return null;
   const { status, started_at: from, finished_at: to, is_kept } = row.step;

@@ -5,7 +5,7 @@ import { Markdown } from "@/ui/Markdown";
 
 type Props = { value: unknown; name: string; none: string };
 
-/** What went in or came out. What a bot said is for reading; everything is there as JSON. */
+/** An input or output: a bot's answer as Markdown, and everything as JSON. */
 export function Value({ value, name, none }: Props) {
   if (value === null || value === undefined) return <p className="text-dim">{none}</p>;
   const said = answerOf(value);

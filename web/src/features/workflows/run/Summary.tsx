@@ -12,7 +12,7 @@ import { costOf } from "./marks";
 
 const LINK = "rounded-sm underline decoration-strong underline-offset-2";
 
-/** The run as a whole: what started it and with what, what came out. */
+/** The run as a whole: trigger, input, output and cost. */
 export function Summary({ run, view }: { run: WorkflowRunDetail; view: RunView }) {
   const hasPayload = run.payload != null && JSON.stringify(run.payload) !== "{}";
   return (

@@ -11,11 +11,11 @@ import { StepTree, type TreeProps } from "./StepTree";
 type Props = Omit<TreeProps, "lane"> & { view: RunView };
 type Span = { from: number; to: number };
 
-/** A stretch that took no time is still worth a visible mark. */
+/** Minimum width, so that very short spans stay visible. */
 const THINNEST_PERCENT = 0.4;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-/** When each step worked and waited: full bars for work, hatched ones for waiting, one bar for each attempt. */
+/** A Gantt chart: solid bars for work, hatched ones for waiting, one bar per attempt. */
 export function Timeline({ view, ...tree }: Props) {
   const now = useNow();
   const from = Date.parse(view.startedAt ?? "") || now;
@@ -50,7 +50,7 @@ function Lane({ row, view, span }: { row: Row; view: RunView; span: Span }) {
       {stretches.toSorted(waitsFirst).map((one) => (
         <span
           key={`${one.from} ${one.is} ${one.attempt}`}
-          title={`${one.is === "work" ? (row.kind === "step" ? `Attempt ${one.attempt}` : "Took") : "Waits"}: ${lengthOf(one, span)}`}
+          title={`${one.is === "work" ? (row.kind === "step" ? `Attempt ${one.attempt}` : "Duration") : "Waiting"}: ${lengthOf(one, span)}`}
           className={clsx(
             "absolute top-2 bottom-2 rounded-[2px]",
             one.is === "wait" ? "hatched" : one.to === null ? "bg-run" : FILL[tone],
@@ -62,7 +62,7 @@ function Lane({ row, view, span }: { row: Row; view: RunView; span: Span }) {
   );
 }
 
-/** What is known only from the list of steps has one bar. */
+/** A step known only from the list of steps has one bar. */
 function timesOf(row: Extract<Row, { kind: "step" }>, view: RunView): readonly Stretch[] {
   const told = view.times.get(row.id);
   if (told) return told;
@@ -71,7 +71,7 @@ function timesOf(row: Extract<Row, { kind: "step" }>, view: RunView): readonly S
   return [{ is: "work", attempt: step.attempt, from: step.started_at, to: step.finished_at ?? null }];
 }
 
-/** An iteration goes from the first of its steps to the last. */
+/** An iteration spans from its first step to its last. */
 function wholeOf(id: string, view: RunView): readonly Stretch[] {
   const inside = [...view.steps.values()].filter(({ key }) => key.startsWith(`${id}/`));
   const from = inside.flatMap(({ started_at }) => started_at ?? []).sort()[0];
@@ -81,7 +81,7 @@ function wholeOf(id: string, view: RunView): readonly Stretch[] {
   return [{ is: "work", attempt: 1, from, to: isOver ? (to.at(-1) ?? null) : null }];
 }
 
-/** Work is drawn over waiting: it may be so short that nothing else of it is seen. */
+/** Work is drawn over waiting, because it may be very short. */
 const waitsFirst = (a: Stretch, b: Stretch): number => Number(a.is === "work") - Number(b.is === "work");
 
 const endOf = ({ to }: Stretch, span: Span): number => (to ? Date.parse(to) : span.to);

@@ -1,6 +1,6 @@
 /**
- * What the events of a workflow's run add up to: how it stands, its steps, when each of them worked and waited, its
- * questions, its log. Pure: a reload folds the same events to the same page.
+ * The state of a workflow run, folded from its events: status, steps with their times, questions and log. Pure, so that
+ * a reload gives the same page.
  */
 import { foldGates } from "@/api/gates";
 import { foldEnd, foldLife, NOT_BORN, type RunLife } from "@/api/runLife";
@@ -9,12 +9,12 @@ import type { LogLine } from "@/ui/LogView";
 import { isSettled } from "../words";
 import { toLogLines } from "./log";
 
-/** A stretch of a step's time; `to` is null while it goes on. */
+/** A span of a step's time; `to` is null while it is open. */
 export type Stretch = { is: "work" | "wait"; attempt: number; from: string; to: string | null };
 
 export type RunView = RunLife & {
   gates: readonly Gate[];
-  /** By their keys, in the order they began. */
+  /** By key, in the order in which they started. */
   steps: ReadonlyMap<string, WorkflowStep>;
   times: ReadonlyMap<string, readonly Stretch[]>;
   log: readonly LogLine[];
@@ -34,7 +34,7 @@ type Growing = Omit<RunView, "steps" | "times" | "log"> & {
   log: LogLine[];
 };
 
-/** One copy of what grows per batch, however many events there are in it. */
+/** Copies the collections once per batch, however many events it contains. */
 export function foldRun(view: RunView, events: readonly Event[]): RunView {
   const next: Growing = {
     ...view,
@@ -49,7 +49,7 @@ export function foldRun(view: RunView, events: readonly Event[]): RunView {
   return next;
 }
 
-/** A step that is told of once more and stands as it stood. */
+/** A repeated event that changes nothing. */
 function isToldAgain({ steps }: Growing, event: Event): boolean {
   if (event.type !== "workflow.step") return false;
   const { key, status, attempt, note } = event.data.step;
@@ -57,7 +57,7 @@ function isToldAgain({ steps }: Growing, event: Event): boolean {
   return before?.status === status && before.attempt === attempt && before.note === note;
 }
 
-/** Steps and their times are changed in place; what else is different is returned. */
+/** Changes steps and times in place and returns the other changes. */
 function apply(view: Growing, event: Event): Partial<RunView> {
   switch (event.type) {
     case "run.created":
@@ -79,10 +79,10 @@ function apply(view: Growing, event: Event): Partial<RunView> {
       return move(view, event);
     case "workflow.log":
     case "run.progress":
-      return {}; // These are the log's.
+      return {}; // Only shown in the log.
     case "step.started":
     case "step.finished":
-      return {}; // The engine's own: a workflow tells of its steps itself.
+      return {}; // Events of the engine; workflows report their steps themselves.
     default:
       return notOfWorkflows(event);
   }
@@ -93,14 +93,14 @@ type Elsewhere = Exclude<
   `run.${string}` | `gate.${string}` | `step.${string}` | `workflow.${string}`
 >;
 
-/** The compiler refuses a new type of run, gate or step here; those of other streams change nothing. */
+/** The compiler reports new run, gate and step events here; events of other streams are ignored. */
 function notOfWorkflows(
   _event: EventOf<Elsewhere | "run.changed" | "gate.changed" | "workflow.changed" | "workflow.refused">,
 ): Partial<RunView> {
   return {};
 }
 
-/** What was under way when the run ended, in place. */
+/** Close what was running when the run ended. */
 function stop(view: Growing, at: string): void {
   for (const [key, step] of view.steps) {
     if (isSettled(step.status)) continue;
@@ -118,7 +118,7 @@ function move(view: Growing, { at, data: { step } }: EventOf<"workflow.step">): 
 function continued(times: readonly Stretch[], step: WorkflowStep, at: string): readonly Stretch[] {
   const is = step.status === "running" ? "work" : "wait";
   const last = times.at(-1);
-  // Told once more, as of another note: it still does the same.
+  // A repeated event, such as a new note: the span continues.
   if (last?.to === null && last.is === is && last.attempt === step.attempt && !isSettled(step.status))
     return times;
   const before = closed(times, isSettled(step.status) ? (step.finished_at ?? at) : at);

@@ -1,4 +1,4 @@
-/** The events of a workflow's run as lines of its log, in words. */
+/** Log lines of workflow run events. */
 import type { Event, EventOf, WorkflowStep } from "@/api/types";
 import { toneOf } from "@/ui/LogLines";
 import type { LogLine } from "@/ui/LogView";
@@ -7,7 +7,7 @@ import type { Tone } from "@/ui/tone";
 
 type Said = { source: string; text: string; tone?: Tone };
 
-/** Nothing for what a reader of the log need not see. */
+/** Empty for events that the log does not show. */
 export function toLogLines(event: Event): LogLine[] {
   const { seq, at } = event;
   if (seq === null) return [];
@@ -29,7 +29,7 @@ function say(event: Event): Said[] {
     case "run.started":
       return run(`Started on ${event.data.worker}${attempt(event.data.attempt)}.`, "run");
     case "run.waiting":
-      return event.data.until ? run(`Waiting until ${formatClock(event.data.until)}.`) : run("Waits.");
+      return event.data.until ? run(`Waiting until ${formatClock(event.data.until)}.`) : run("Waiting.");
     case "run.resumed":
       return run("Resumed.");
     case "run.completed":
@@ -39,11 +39,11 @@ function say(event: Event): Said[] {
     case "run.cancelled":
       return run(`Cancelled by ${event.data.by}.`);
     case "gate.opened":
-      return [{ source: "gate", text: `Asks: ${event.data.gate.title}`, tone: "wait" }];
+      return [{ source: "gate", text: `Question: ${event.data.gate.title}`, tone: "wait" }];
     case "gate.answered":
       return [{ source: "gate", text: answered(event) }];
     case "gate.expired":
-      return [{ source: "gate", text: "No answer in time.", tone: "wait" }];
+      return [{ source: "gate", text: "The question expired.", tone: "wait" }];
     case "gate.closed":
       return [{ source: "gate", text: "The question was withdrawn." }];
     default:
@@ -62,11 +62,11 @@ function sayStep(step: WorkflowStep): Said[] {
   const why = error ? withHint(error.message, error.hint) : "";
   switch (step.status) {
     case "running":
-      return [{ source, text: `Begins${attempt(step.attempt)}.`, tone: "run" }];
+      return [{ source, text: `Started${attempt(step.attempt)}.`, tone: "run" }];
     case "waiting":
-      return [{ source, text: note || "Waits.", tone: "wait" }];
+      return [{ source, text: note || "Waiting.", tone: "wait" }];
     case "retrying":
-      return [{ source, text: `${why || "Failed."} Tries again.${note && ` ${note}`}`, tone: "wait" }];
+      return [{ source, text: `${why || "Failed."} Retrying.${note && ` ${note}`}`, tone: "wait" }];
     case "completed":
       return [
         { source, text: step.is_kept ? "Kept from the previous run." : `Done${took(step)}.`, tone: "ok" },

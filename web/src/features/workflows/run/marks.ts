@@ -1,4 +1,4 @@
-/** How the steps of a definition stand in a run: what the canvas shows, and which of several it stands for. */
+/** The status of definition steps in a run, aggregated over iterations. */
 import type { WorkflowStep } from "@/api/types";
 import { formatDuration } from "@/ui/time";
 import type { StepMark } from "../canvas/contract";
@@ -7,7 +7,7 @@ import { together } from "./rows";
 
 export type Steps = ReadonlyMap<string, WorkflowStep>;
 
-/** By the ids of steps. A step of a loop stands for all its iterations. */
+/** By step ID. A step in a loop shows the status of all iterations. */
 export function marksOf(steps: Steps): Record<string, StepMark> {
   const byId = new Map<string, WorkflowStep[]>();
   for (const step of steps.values()) {
@@ -35,14 +35,14 @@ function noteOf({ status, attempt, started_at, finished_at, is_kept }: WorkflowS
   return { note: formatDuration(Date.parse(finished_at) - Date.parse(started_at)) };
 }
 
-/** The step of the run that an id of the definition leads to: what is not over yet, what failed, or else the latest. */
+/** The run step for a definition step: the most relevant by status, otherwise the latest. */
 export function keyOf(steps: Steps, id: string): string {
   const found = [...steps.values()].filter(({ step }) => step === id);
   const status = together(found.map((step) => step.status));
   return (found.findLast((step) => step.status === status) ?? found.at(-1))?.key ?? id;
 }
 
-/** The same step in the other iterations of its loop, in their order. */
+/** The same step in the other iterations of its loop, in order. */
 export function siblingsOf(steps: Steps, key: string): string[] {
   const start = /^(.*\[)\d+\]\/([^/[\]]+)$/.exec(key);
   if (!start) return [];
@@ -55,7 +55,7 @@ export function siblingsOf(steps: Steps, key: string): string[] {
 
 export type Iteration = { number: number; steps: readonly WorkflowStep[] };
 
-/** What a loop did each time, in the order of its iterations; what loops in it did is theirs. */
+/** The iterations of a loop in order, without those of nested loops. */
 export function iterationsOf(steps: Steps, loop: string): Iteration[] {
   const found = new Map<number, WorkflowStep[]>();
   for (const step of steps.values()) {
@@ -67,6 +67,6 @@ export function iterationsOf(steps: Steps, loop: string): Iteration[] {
   return [...found].sort(([a], [b]) => a - b).map(([number, inside]) => ({ number, steps: inside }));
 }
 
-/** What the steps cost so far; what was kept was paid before. */
+/** The cost of the steps so far; kept steps were paid for earlier. */
 export const costOf = (steps: Steps): number =>
   [...steps.values()].reduce((sum, { cost_micros, is_kept }) => sum + (is_kept ? 0 : cost_micros), 0);

@@ -1,25 +1,25 @@
 /**
- * The steps of a run as rows of a list: in the order of the definition, with what a loop did below it, iteration by
- * iteration. What is folded is left out, so a run of thousands of steps is a short list.
+ * The steps of a run as list rows: in definition order, with the iterations of loops below them. Folded rows are
+ * omitted, so that a run of thousands of steps is a short list.
  */
 import type { WorkflowStep, WorkflowStepStatus, WorkflowStepType } from "@/api/types";
 import { type Definition, type Step, titleOf } from "../definition/model";
 
 export type StepRow = {
   kind: "step";
-  /** Of the step in the run. */
+  /** The key of the step in the run. */
   id: string;
   depth: number;
   title: string;
   type: WorkflowStepType;
-  /** null: it has not begun. */
+  /** null if it has not started. */
   step: WorkflowStep | null;
-  /** Of a loop that has begun: how often, and whether that is shown. */
+  /** For a loop: the number of iterations, and whether they are shown. */
   fold: { isOpen: boolean; count: number } | null;
 };
 export type IterationRow = {
   kind: "iteration";
-  /** Such as `each[2]`. */
+  /** For example `each[2]`. */
   id: string;
   depth: number;
   index: number;
@@ -30,13 +30,13 @@ export type Row = StepRow | IterationRow;
 
 type Steps = ReadonlyMap<string, WorkflowStep>;
 type Wish = {
-  /** Loops that were folded and iterations that were unfolded: loops are open at first, iterations are not. */
+  /** Rows whose folding was toggled: loops start open, iterations folded. */
   turned: ReadonlySet<string>;
-  /** What is looked at is never folded away. */
+  /** The selected row is always visible. */
   selected: string | null;
 };
 
-/** Where a step is: `each[2]` for `each[2]/fetch`, nothing for one that is in no loop. */
+/** The scope of a key: `each[2]` for `each[2]/fetch`, empty outside of loops. */
 const scopeOf = (key: string): string => key.slice(0, Math.max(0, key.lastIndexOf("/")));
 
 export function rowsOf(definition: Definition, steps: Steps, wish: Wish): Row[] {
@@ -46,11 +46,11 @@ export function rowsOf(definition: Definition, steps: Steps, wish: Wish): Row[] 
 }
 
 type Index = {
-  /** What began, by where it is, in the order of the definition. */
+  /** Started steps by scope, in definition order. */
   scopes: ReadonlyMap<string, readonly WorkflowStep[]>;
-  /** The iterations of a loop, by its key. */
+  /** Iteration numbers by the key of their loop. */
   iterations: ReadonlyMap<string, readonly number[]>;
-  /** Steps that belong to loops. */
+  /** IDs of steps inside loops. */
   bodies: ReadonlySet<string>;
   defined: ReadonlyMap<string, Step>;
 };
@@ -122,7 +122,7 @@ function addIteration(rows: Row[], source: Source, id: string, index: number, de
 
 const holds = (selected: string | null, start: string): boolean => selected?.startsWith(start) ?? false;
 
-/** What stands out first. */
+/** The most relevant status first. */
 const ORDER: readonly WorkflowStepStatus[] = [
   "running",
   "retrying",
@@ -133,6 +133,6 @@ const ORDER: readonly WorkflowStepStatus[] = [
   "skipped",
 ];
 
-/** How several steps stand as one. */
+/** The combined status of several steps. */
 export const together = (statuses: readonly WorkflowStepStatus[]): WorkflowStepStatus =>
   ORDER.find((status) => statuses.includes(status)) ?? "running";

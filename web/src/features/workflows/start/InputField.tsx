@@ -7,7 +7,7 @@ type Props = { field: FormField; text: string; mistake: string | undefined; chan
 
 const BOOLEANS = ["true", "false"];
 
-/** One input, in the way its type is given best. */
+/** The field for one input, depending on its type. */
 export function InputField({ field, text, mistake, change }: Props) {
   const { name, type, description, isRequired } = field;
   const options = field.options ?? (type === "boolean" ? BOOLEANS : null);
@@ -61,7 +61,7 @@ function Choice({ field, options, text, mistake, change }: Props & { options: re
         className="w-full"
         value={text}
         options={[
-          { value: "", label: field.isRequired ? "Choose…" : "not said" },
+          { value: "", label: field.isRequired ? "Choose…" : "not set" },
           ...options.map((value) => ({ value, label: plain(value) })),
         ]}
         onChange={change}
@@ -75,7 +75,7 @@ function Choice({ field, options, text, mistake, change }: Props & { options: re
   );
 }
 
-/** A text without its quotes. */
+/** The text of a JSON string, without its quotes. */
 function plain(json: string): string {
   const value: unknown = JSON.parse(json);
   return typeof value === "string" ? value : json;
@@ -85,7 +85,7 @@ function Label({ field: { name, type, isRequired } }: { field: FormField }) {
   return (
     <>
       <span className="mono text-ink">{name}</span> {type !== "any" && type}
-      {isRequired && " · needed"}
+      {isRequired && " · required"}
     </>
   );
 }

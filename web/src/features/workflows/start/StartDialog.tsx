@@ -2,7 +2,7 @@ import { InlineText } from "@/ui/InlineText";
 import { Modal } from "@/ui/Modal";
 import { StartForm, type StartProps } from "./StartForm";
 
-/** What a run is to start with, asked over the page. */
+/** A dialog that asks for the inputs of a run. */
 export function StartDialog({ title, ...form }: StartProps & { title: string }) {
   const inputs = Object.values(form.inputs);
   const takes = inputs.length;

@@ -20,10 +20,10 @@ export type Wish = { payload: Record<string, unknown>; useLatest: boolean };
 
 export type StartProps = {
   inputs: Readonly<Record<string, Input>>;
-  /** What it starts with unless somebody changes it. */
+  /** Initial values. */
   given?: Readonly<Record<string, unknown>>;
   start: (wish: Wish) => Promise<WorkflowSubmitted>;
-  /** Of a run that is done again: whether there is a newer version than its own. */
+  /** The newest version if it is newer than that of a repeated run. */
   newer?: number | null;
   close: () => void;
 };
@@ -33,7 +33,7 @@ const WAYS = [
   { value: "json", label: "JSON" },
 ] as const;
 
-/** A form from what a workflow declares, or plain JSON; then the page of the run. */
+/** The inputs as form or JSON. Opens the run's page after the start. */
 export function StartForm({ inputs, given = {}, start, newer = null, close }: StartProps) {
   const navigate = useNavigate();
   const fields = fieldsOf(inputs);
@@ -59,7 +59,7 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
   const refused = run.error instanceof ApiError ? run.error : null;
   const isAtField = way === "form" && fields.some(({ name }) => name === refused?.field);
 
-  // What cannot be read would be lost on the way.
+  // Switching would lose invalid values.
   const canLeave =
     way === "json" ? json.input !== null : fields.every(({ name }) => !typed[name] || !form.mistakes[name]);
   const turn = (to: "form" | "json") => {
@@ -119,8 +119,8 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
       )}
       {newer !== null && (
         <CheckField
-          label="With the newest version"
-          hint={`Version ${newer} instead of the one that ran.`}
+          label="Use the newest version"
+          hint={`Version ${newer} instead of the original one.`}
           checked={useLatest}
           onChange={setLatest}
         />
@@ -133,7 +133,7 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
           </span>
         )}
         <Button look="ghost" onClick={close}>
-          Close
+          Cancel
         </Button>
         <Button look="primary" type="submit" disabled={run.isPending}>
           <Play size={13} aria-hidden /> {run.isPending ? "Starting…" : "Run"} <Kbd keys="mod+enter" />

@@ -8,7 +8,7 @@ import { StartDialog } from "./StartDialog";
 
 type Props = { reference: string; close: () => void };
 
-/** Run a workflow as it is saved now. */
+/** Run the saved workflow. */
 export function StartSaved({ reference, close }: Props) {
   const workflow = useQuery(workflowQuery(reference));
   if (!workflow.data) {

@@ -1,4 +1,4 @@
-/** What a run starts with, as a form: a field for each input that is declared, and what was typed into them. */
+/** The start form: a field per declared input, and the parsing of its values. */
 import { readInput, writtenOut } from "@/ui/json";
 import type { Input, InputType, Json } from "../definition/model";
 
@@ -7,7 +7,7 @@ export type Field = {
   type: InputType;
   description: string;
   isRequired: boolean;
-  /** Written as JSON, so that 1 and "1" stay apart. */
+  /** As JSON, to distinguish 1 from "1". */
   options: readonly string[] | null;
 };
 export type Typed = Readonly<Record<string, string>>;
@@ -23,14 +23,14 @@ export function fieldsOf(inputs: Readonly<Record<string, Input>>): Field[] {
   }));
 }
 
-/** What is given and has no field: steps find it as `trigger`. */
+/** Values without a field, which steps can read as `trigger`. */
 export const othersOf = (
   inputs: Readonly<Record<string, Input>>,
   given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(inputs, name)));
 
-/** What the fields say at first: what was given before, or else what counts when nothing is said. */
+/** The initial texts of the fields: given values, or else the defaults. */
 export function typedOf(
   inputs: Readonly<Record<string, Input>>,
   given: Readonly<Record<string, unknown>>,
@@ -60,7 +60,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** What is empty is left out, so that its default counts. */
+/** Omits empty values, so that the defaults apply. */
 export function readTyped(fields: readonly Field[], typed: Typed): Read {
   const payload: Record<string, Json> = {};
   const mistakes: Record<string, string> = {};

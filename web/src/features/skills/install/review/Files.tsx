@@ -5,11 +5,11 @@ import { Disclosure } from "@/ui/Disclosure";
 
 type Props = {
   files: readonly SkillFile[];
-  /** Those that are others than in the library; some of them may be gone. */
+  /** Files that differ from the installed version, including deleted ones. */
   changes: readonly string[];
 };
 
-/** What lies in its folder, and which of it would change what is there. */
+/** The files of a skill, with those that would change. */
 export function Files({ files, changes }: Props) {
   const changed = new Set(changes);
   const gone = changes.filter((path) => !files.some((file) => file.path === path));
@@ -29,14 +29,14 @@ export function Files({ files, changes }: Props) {
           <li key={path} className="flex items-baseline gap-2 px-2.5 leading-5">
             <span className="min-w-0 break-all">{path}</span>
             {changed.has(path) && <span className="text-wait">changed</span>}
-            {!is_text && <span className="text-faint">no text</span>}
+            {!is_text && <span className="text-faint">binary</span>}
             <span className="ml-auto shrink-0 text-faint">{formatBytes(bytes)}</span>
           </li>
         ))}
         {gone.map((path) => (
           <li key={path} className="flex items-baseline gap-2 px-2.5 leading-5">
             <span className="min-w-0 break-all text-dim line-through">{path}</span>
-            <span className="text-bad">gone</span>
+            <span className="text-bad">deleted</span>
           </li>
         ))}
       </ul>

@@ -20,7 +20,7 @@ type Props = {
 const ROW_PX = 44;
 type Only = Standing | "all";
 
-/** All that was found. A thousand are as easy as three: only the visible ones are in the page. */
+/** All fetched skills, virtualized. */
 export function Found({ skills, decisions, setDecisions, shown, show }: Props) {
   const [words, setWords] = useState("");
   const [only, setOnly] = useState<Only>("all");
@@ -41,7 +41,7 @@ export function Found({ skills, decisions, setDecisions, shown, show }: Props) {
           onChange={setWords}
         />
         <Select
-          label="Which"
+          label="Show"
           value={only}
           options={optionsOf(skills)}
           onChange={(value) => setOnly(value as Only)}
@@ -63,10 +63,10 @@ export function Found({ skills, decisions, setDecisions, shown, show }: Props) {
           disabled={usable.length === 0}
           onClick={() => setDecisions((before) => chooseAll(before, found))}
         >
-          Choose all {usable.length}
+          Select all {usable.length}
         </Button>
         <Button look="ghost" onClick={() => setDecisions((before) => chooseNone(before, found))}>
-          None
+          Select none
         </Button>
       </div>
     </section>
@@ -77,7 +77,7 @@ function optionsOf(skills: readonly StagedSkill[]): { value: Only; label: string
   const standings = skills.map(standingOf);
   const there = (Object.keys(STANDINGS) as Standing[]).filter((standing) => standings.includes(standing));
   return [
-    { value: "all", label: "all" },
+    { value: "all", label: "All" },
     ...there.map((value) => ({ value, label: `${STANDINGS[value].word} (${sum(standings, value)})` })),
   ];
 }
@@ -167,7 +167,7 @@ function FoundRow({ skill, isShown, isChosen, choose, show }: RowProps) {
         <span className="flex w-full items-baseline gap-2">
           <span className="min-w-0 truncate font-medium">{skill.name}</span>
           {skill.asks.length > 0 && (
-            <span className="shrink-0 text-xs text-faint">asks for {skill.asks.length}</span>
+            <span className="shrink-0 text-xs text-faint">requests {skill.asks.length}</span>
           )}
           <span className="ml-auto flex shrink-0 items-center gap-1.5 text-xs text-dim">
             <Dot tone={tone} className="size-1.5" /> {word}

@@ -2,7 +2,7 @@ import type { SkillProblem } from "@/api/types";
 import { Dot } from "@/ui/Badge";
 import { InlineText } from "@/ui/InlineText";
 
-/** Why it cannot be installed, or what is worth knowing before it is. */
+/** Why a skill cannot be installed, and warnings about it. */
 export function Mistakes({ problems, isValid }: { problems: readonly SkillProblem[]; isValid: boolean }) {
   if (problems.length === 0 && isValid) return null;
   return (
@@ -14,7 +14,7 @@ export function Mistakes({ problems, isValid }: { problems: readonly SkillProble
             <Dot tone={is_warning ? "wait" : "bad"} className="translate-y-px" />
             {line && <span className="mono shrink-0 text-dim">line {line}</span>}
             <span className="min-w-0 break-words">
-              <span className="sr-only">{is_warning ? "Warning: " : "Mistake: "}</span>
+              <span className="sr-only">{is_warning ? "Warning: " : "Error: "}</span>
               <InlineText text={message} />{" "}
               {hint && (
                 <span className="text-dim">

@@ -4,7 +4,7 @@ import { InlineText } from "@/ui/InlineText";
 
 type Props = { needs: readonly SkillRelation[]; conflicts: readonly SkillRelation[] };
 
-/** Other skills it names: those it needs, with what is missing, and those it does not go along with. */
+/** Skills that it depends on or conflicts with. */
 export function Relations({ needs, conflicts }: Props) {
   return (
     <>

@@ -12,7 +12,7 @@ import { SkillReview } from "./SkillReview";
 
 type Props = { stage: StagedSkills; install: Install; isUpdate: boolean; close: () => void };
 
-/** What was fetched, to be looked at: the list when there are several, one of them in full, and the decision. */
+/** Review of the fetched skills: a list if there are several, the details of one, and the install button. */
 export function Review({ stage: { skills }, install, isUpdate, close }: Props) {
   const [shownPath, setShownPath] = useState((skills.find(canInstall) ?? skills[0])?.path);
   const shown = skills.find(({ path }) => path === shownPath) ?? skills[0];
@@ -56,7 +56,7 @@ export function Review({ stage: { skills }, install, isUpdate, close }: Props) {
         </div>
       )}
       <Refusal error={install.install.error} />
-      {/* Always in sight, however much there is to read above. */}
+      {/* Sticky, so that it is visible with long content. */}
       <div className="sticky -bottom-4 -mx-4 -mb-4 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-surface px-4 py-3">
         <p role="status" className="mr-auto text-dim">
           {install.chosen.length > 0 && summaryOf(install)}
@@ -97,5 +97,5 @@ function summaryOf({ chosen, decisions }: Install): string {
     granted === 0 ? "nothing granted" : `${granted} granted`,
     ...(replaced > 0 ? [`${replaced} replaced`] : []),
   ];
-  return `${count(chosen.length, "skill")} chosen, ${facts.join(", ")}.`;
+  return `${count(chosen.length, "skill")} selected, ${facts.join(", ")}.`;
 }

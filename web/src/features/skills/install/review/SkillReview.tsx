@@ -21,7 +21,7 @@ type Props = {
   change: (changed: Partial<Decision>) => void;
 };
 
-/** One skill, before it is installed: what it is, what is in it, what it would change, what it asks for. */
+/** One skill before its installation: files, changes, requested capabilities and tier. */
 export function SkillReview({ skill, isAlone, decision, change }: Props) {
   const { manifest, replaces, is_same: isSame, asks } = skill;
   const kind = kindOf(manifest);
@@ -44,7 +44,7 @@ export function SkillReview({ skill, isAlone, decision, change }: Props) {
       {isSame && <Note>Already installed and identical. Nothing to install.</Note>}
       {isUsable && (replaces || !isAlone) && (
         <CheckField
-          label={replaces ? `Replace version ${replaces}` : "Install it"}
+          label={replaces ? `Replace version ${replaces}` : "Install"}
           hint={replaces ? "A skill with this name is in the library. Its grants do not carry over." : ""}
           checked={decision.isChosen}
           onChange={(isChosen) => change({ isChosen })}
@@ -63,7 +63,7 @@ export function SkillReview({ skill, isAlone, decision, change }: Props) {
         <>
           <Part title="Requested capabilities">
             {asks.length === 0 ? (
-              <p className="text-dim">None. It only works with its input.</p>
+              <p className="text-dim">None. The skill only processes its input.</p>
             ) : (
               <div className="-mx-3 border-y border-line">
                 <AskList asks={asks} choice={decision.grants} onChange={(grants) => change({ grants })} />
@@ -87,7 +87,7 @@ export function SkillReview({ skill, isAlone, decision, change }: Props) {
 
 const versionOf = ({ manifest }: StagedSkill): string => manifest?.metadata?.version ?? "";
 
-/** Whoever trusted the one that is there did not read this one. */
+/** The tier of the installed version does not carry over to this one. */
 function TierNow({ name }: { name: string }) {
   const tier = useQuery(skillsQuery).data?.find((skill) => skill.name === name)?.tier;
   return tier && <p className="mt-2 text-dim">The installed version is {TIERS[tier].word}.</p>;

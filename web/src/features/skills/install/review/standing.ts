@@ -1,4 +1,4 @@
-/** How a fetched skill stands to the library, in a word. */
+/** How a fetched skill compares to the library. */
 import type { StagedSkill } from "@/api/types";
 import type { Tone } from "@/ui/tone";
 

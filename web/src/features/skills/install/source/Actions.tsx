@@ -5,14 +5,14 @@ import type { Get } from "./Source";
 
 type Props = { get: Get; close: () => void; children?: ReactNode };
 
-/** Why it was refused, if it was, and the ways on. */
+/** The error of the last fetch, and the buttons. */
 export function Actions({ get, close, children }: Props) {
   return (
     <>
       <Refusal error={get.error} />
       <div className="flex justify-end gap-2">
         <Button look="ghost" onClick={close}>
-          Close
+          Cancel
         </Button>
         {children}
       </div>

@@ -6,7 +6,7 @@ import { chosen, dropped } from "../pack";
 import { Actions } from "./Actions";
 import type { WayProps } from "./Source";
 
-/** Something of this machine: an archive, or a folder that is packed here. */
+/** Install from an archive or folder on this computer. */
 export function FromFiles({ get, close }: WayProps) {
   const archive = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
@@ -57,7 +57,7 @@ export function FromFiles({ get, close }: WayProps) {
           ref={archive}
           type="file"
           hidden
-          aria-label="A zip with skills"
+          aria-label="Zip file with skills"
           accept=".zip,.skill,application/zip"
           onChange={({ target }) => take(target.files)}
         />
@@ -65,7 +65,7 @@ export function FromFiles({ get, close }: WayProps) {
           ref={folder}
           type="file"
           hidden
-          aria-label="A folder with skills"
+          aria-label="Folder with skills"
           // @ts-expect-error -- every browser has it; React's types do not.
           webkitdirectory=""
           onChange={({ target }) => take(target.files)}

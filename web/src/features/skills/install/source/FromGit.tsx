@@ -4,7 +4,7 @@ import { Actions } from "./Actions";
 import { gitSource } from "./form";
 import type { WayProps } from "./Source";
 
-/** A repository; the server fetches it. */
+/** Install from a Git repository; the server clones it. */
 export function FromGit({ form, change, get, close }: WayProps) {
   return (
     <form
@@ -15,7 +15,7 @@ export function FromGit({ form, change, get, close }: WayProps) {
       }}
     >
       <Field
-        label="Address of the repository"
+        label="Repository URL"
         mono
         required
         autoComplete="off"
@@ -35,7 +35,7 @@ export function FromGit({ form, change, get, close }: WayProps) {
           onChange={(event) => change({ ref: event.target.value })}
         />
         <Field
-          label="Folder in it"
+          label="Folder in the repository"
           mono
           autoComplete="off"
           spellCheck={false}

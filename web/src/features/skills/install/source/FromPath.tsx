@@ -3,7 +3,7 @@ import { Field } from "@/ui/Field";
 import { Actions } from "./Actions";
 import type { WayProps } from "./Source";
 
-/** A folder or a zip on the machine of the server. */
+/** Install from a folder or archive on the server. */
 export function FromPath({ form, change, get, close }: WayProps) {
   return (
     <form
@@ -26,7 +26,7 @@ export function FromPath({ form, change, get, close }: WayProps) {
       />
       <Actions get={get} close={close}>
         <Button look="primary" type="submit" disabled={!form.path.trim() || get.isPending}>
-          {get.isPending ? "Looking…" : "Review"}
+          {get.isPending ? "Reading…" : "Review"}
         </Button>
       </Actions>
     </form>

@@ -14,10 +14,10 @@ import { Actions } from "./Actions";
 import type { WayProps } from "./Source";
 
 const QUIET_MS = 250;
-/** More than anybody reads: whoever does not find it among these types another word. */
+/** More results than this are not shown. */
 const MAX_SHOWN = 100;
 
-/** What the registries offer, from what the server has of their indexes. */
+/** Install from a registry, searching the indexes cached on the server. */
 export function FromRegistry({ form, change, get, close }: WayProps) {
   const registries = useQuery(registriesQuery);
   const words = useQuiet(form.words.trim(), QUIET_MS);
@@ -102,7 +102,7 @@ function Entry({ entry, get }: { entry: RegistryEntry } & Pick<WayProps, "get">)
         <p className="break-words text-dim">{description}</p>
         {capabilities.length > 0 && (
           <p className="text-xs text-dim">
-            asks for <span className="mono">{capabilities.join(", ")}</span>
+            requests <span className="mono">{capabilities.join(", ")}</span>
           </p>
         )}
       </div>

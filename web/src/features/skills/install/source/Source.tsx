@@ -8,7 +8,7 @@ import { FromPath } from "./FromPath";
 import { FromRegistry } from "./FromRegistry";
 import { type SourceForm, WAYS } from "./form";
 
-/** Fetching what is wanted; its error is shown with the way that was tried. */
+/** The fetch mutation, shared by all sources. */
 export type Get = UseMutationResult<StagedSkills, Error, Wanted>;
 
 export type WayProps = {
@@ -18,7 +18,7 @@ export type WayProps = {
   close: () => void;
 };
 
-/** Where the skills are: on this machine, in a repository, in a registry, or on the server. */
+/** Choose the source: this computer, a repository, a registry or the server. */
 export function Source({ form, change, get, close }: WayProps) {
   const Way = FORMS[form.way];
   return (
@@ -36,7 +36,7 @@ export function Source({ form, change, get, close }: WayProps) {
       </div>
       <Way form={form} change={change} get={get} close={close} />
       <p role="status" className="sr-only">
-        {get.isPending && "Fetching."}
+        {get.isPending && "Fetching…"}
       </p>
     </div>
   );

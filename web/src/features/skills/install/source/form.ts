@@ -1,4 +1,4 @@
-/** What was typed about where skills come from. It stays while somebody looks around, and after a refusal. */
+/** The typed source, kept when the tab changes or an error occurs. */
 import type { SkillSource } from "@/api/types";
 
 export type Way = "files" | "git" | "registry" | "path";

@@ -5,7 +5,7 @@ import { TypedField } from "./TypedField";
 
 type Props = Omit<ComponentProps<typeof TypedField<Json | undefined>>, "shown" | "read">;
 
-/** Any value: JSON, or a text. */
+/** A field for JSON or plain text. */
 export function JsonField({ rows = 4, ...rest }: Props) {
   return <TypedField {...rest} rows={rows} shown={shownJson} read={readJson} />;
 }

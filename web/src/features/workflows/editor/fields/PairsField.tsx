@@ -8,17 +8,17 @@ type Pairs<Value> = Readonly<Record<string, Value>>;
 
 type Props<Value> = {
   label: string;
-  /** What one of them is called: "header". */
+  /** The singular, such as "header". */
   one: string;
   hint?: ReactNode;
   value: Pairs<Value>;
   blank: Value;
   onChange: (value: Record<string, Value>) => void;
-  /** The field of a value. */
+  /** Renders the field of a value. */
   children: (name: string, value: Value, change: (value: Value) => void) => ReactNode;
 };
 
-/** Names and what they stand for. A row without a name, or with one that is above already, does not count yet. */
+/** Pairs of names and values. Rows without a name or with a duplicate one are ignored. */
 export function PairsField<Value>({ label, one, hint, value, blank, onChange, children }: Props<Value>) {
   const { typed: rows, type: put } = useTyped<Pairs<Value>, Row<Value>[]>({
     value,
@@ -69,7 +69,7 @@ export function PairsField<Value>({ label, one, hint, value, blank, onChange, ch
 const rowsOf = <Value,>(value: Pairs<Value>): Row<Value>[] =>
   Object.entries(value).map(([name, value], key) => ({ key, name, value }));
 
-/** The first of several with the same name counts. */
+/** The first of several rows with the same name wins. */
 function pairsOf<Value>(rows: readonly Row<Value>[]): Record<string, Value> {
   const pairs: Record<string, Value> = {};
   for (const { name, value } of rows) if (name && !Object.hasOwn(pairs, name)) pairs[name] = value;

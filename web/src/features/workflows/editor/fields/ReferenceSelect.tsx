@@ -3,7 +3,7 @@ import type { Reference } from "../references";
 
 type Props = { of: string; references: readonly Reference[]; insert: (text: string) => void };
 
-/** A list of what can be referred to; the chosen one is put into the text. */
+/** A list of references; the chosen one is inserted into the text. */
 export function ReferenceSelect({ of, references, insert }: Props) {
   const groups = [...groupedBy(references, ({ group }) => group)];
   return (

@@ -8,13 +8,13 @@ type Props = {
   hint?: ReactNode;
   definition: Definition;
   value: readonly string[];
-  /** Those that could be added. */
+  /** The steps that can be added. */
   choices: readonly string[];
   onAdd: (id: string) => void;
   onRemove: (id: string) => void;
 };
 
-/** Some steps by their names: each can be taken out, others put in. */
+/** A list of steps that can be extended and reduced. */
 export function StepsField({ label, hint, definition, value, choices, onAdd, onRemove }: Props) {
   const id = useId();
   const named = (step: string) => {

@@ -8,7 +8,7 @@ type Props = {
   value: string;
   references: readonly Reference[];
   onChange: (value: string) => void;
-  /** A condition is an expression as a whole; a template has expressions in braces. */
+  /** A condition is an expression; a template contains expressions in braces. */
   isExpression?: boolean;
   hint?: ReactNode;
   placeholder?: string;
@@ -17,7 +17,7 @@ type Props = {
   required?: boolean;
 };
 
-/** A text in which expressions are filled in, with a list of what they can refer to. */
+/** A text with expressions, and a list of what they can refer to. */
 export function TemplateField({
   value,
   references,

@@ -1,4 +1,4 @@
-/** Fields that several forms of the editor have. */
+/** Fields shared by several forms. */
 import type { ReactNode } from "react";
 import { Field, TextArea } from "@/ui/Field";
 import { SelectField } from "@/ui/SelectField";
@@ -11,12 +11,12 @@ type Choice<Value extends string> = { value: Value; label: string };
 type NameProps = Labelled & {
   value: string;
   known: readonly Choice<string>[];
-  /** What stands there while nothing is chosen. */
+  /** The label of the empty option. */
   nothing: string;
   onChange: (value: string) => void;
 };
 
-/** One of those there are; a name that is not among them stays, and says so. */
+/** Choose a name; an unknown one stays selected and is marked. */
 export function NameField({ value, known, nothing, onChange, ...rest }: NameProps) {
   const isKnown = known.some((one) => one.value === value);
   const options = [
@@ -29,7 +29,7 @@ export function NameField({ value, known, nothing, onChange, ...rest }: NameProp
 
 type NumberProps = Labelled & {
   value: number | undefined;
-  /** What counts when it is empty. */
+  /** The placeholder, which shows the default. */
   usual?: string;
   min?: number;
   max?: number;
@@ -54,12 +54,12 @@ export function NumberField({ value, usual, step = 1, onChange, ...rest }: Numbe
 type LinesProps = Labelled & {
   value: readonly string[];
   placeholder?: string;
-  /** What is wrong with one of them. */
+  /** The problem of one line, or null. */
   problemOf?: (line: string) => string | null;
   onChange: (value: string[]) => void;
 };
 
-/** A list, one on each line. Empty lines are only there while somebody types. */
+/** A list with one item per line. Empty lines are ignored. */
 export function LinesField({ value, problemOf = () => null, onChange, ...rest }: LinesProps) {
   const { typed, problem, type } = useTyped<readonly string[], string>({
     value,

@@ -3,16 +3,16 @@ import type { Read } from "../json";
 
 type Way<Value, Typed> = {
   value: Value;
-  /** How a value is written. */
+  /** Formats a value as text. */
   shown: (value: Value) => Typed;
-  /** What is meant by what stands there, or what is wrong with it. */
+  /** Parses the text, or returns its problem. */
   read: (typed: Typed) => Read<Value>;
   onChange: (value: Value) => void;
 };
 
 /**
- * A value as somebody writes it. What was typed stays as it is for as long as the value is the one that was said last,
- * whether it reads back the same or not; only another value takes its place. What cannot be read is not said.
+ * Keeps the typed text of a value. The text stays as typed as long as the value is the one that was last reported; only
+ * a different value replaces it. Invalid text is not reported.
  */
 export function useTyped<Value, Typed>({ value, shown, read, onChange }: Way<Value, Typed>) {
   const [now, setNow] = useState(() => ({ typed: shown(value), said: value }));

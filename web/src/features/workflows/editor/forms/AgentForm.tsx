@@ -10,13 +10,13 @@ import { TypedField } from "../fields/TypedField";
 import { readObject, shownJson } from "../json";
 import type { ConfigForm } from "./form";
 
-/** The bots there are, by their slugs. */
+/** All bots as options. */
 export function useBotChoices() {
   const bots = useQuery(botsQuery({})).data ?? [];
   return bots.map(({ slug, identity }) => ({ value: slug, label: identity.display_name || slug }));
 }
 
-/** Ask a bot: its soul, memory, skills and budget count as in a conversation. */
+/** Ask a bot, with its soul, memory, skills and budget. */
 export function AgentForm({ config, set, references }: ConfigForm<"agent">) {
   const models = useQuery(modelsQuery).data;
   const known = useId();

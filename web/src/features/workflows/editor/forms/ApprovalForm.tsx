@@ -4,7 +4,7 @@ import { TemplateField } from "../fields/TemplateField";
 import { ChosenSteps } from "./FlowForms";
 import type { ConfigForm } from "./form";
 
-/** Wait until a person decides. Nobody's silence is a refusal unless it says so here. */
+/** Wait for a person's decision. */
 export function ApprovalForm({ config, set, references, ...where }: ConfigForm<"approval">) {
   return (
     <>
@@ -19,12 +19,12 @@ export function ApprovalForm({ config, set, references, ...where }: ConfigForm<"
         onChange={(prompt) => set({ prompt })}
       />
       <SelectField
-        label="When it is rejected"
+        label="If rejected"
         value={config.on_reject ?? "skip"}
         options={[
-          { value: "skip", label: "skip what depends on it" },
+          { value: "skip", label: "skip dependent steps" },
           { value: "fail", label: "fail the run" },
-          { value: "continue", label: "go on all the same" },
+          { value: "continue", label: "continue anyway" },
         ]}
         onChange={(on_reject) => set({ on_reject })}
       />
@@ -36,20 +36,20 @@ export function ApprovalForm({ config, set, references, ...where }: ConfigForm<"
         hint="These steps run instead of the ones that depend on it."
       />
       <NumberField
-        label="Time to decide, in seconds"
-        usual="as long as it takes"
+        label="Decision timeout in seconds"
+        usual="no limit"
         min={1}
         value={config.timeout_secs}
         onChange={(timeout_secs) => set({ timeout_secs })}
       />
       {config.timeout_secs !== undefined && (
         <SelectField
-          label="If there is no decision in time"
+          label="On timeout"
           value={config.on_timeout ?? "fail"}
           options={[
-            { value: "fail", label: "the step fails" },
-            { value: "reject", label: "it counts as rejected" },
-            { value: "approve", label: "it counts as approved" },
+            { value: "fail", label: "fail the step" },
+            { value: "reject", label: "reject" },
+            { value: "approve", label: "approve" },
           ]}
           onChange={(on_timeout) => set({ on_timeout })}
         />

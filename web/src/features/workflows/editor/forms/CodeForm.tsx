@@ -11,7 +11,7 @@ const BEGINNINGS: Record<Language, string> = {
   wasm: "",
 };
 
-/** A function that gets the input and gives the output, where it can touch nothing. */
+/** Run a function without access to anything but its input. */
 export function CodeForm({ id, config, set, references }: ConfigForm<"code">) {
   const { language, source } = config;
   const isBlank = source.trim() === "" || Object.values(BEGINNINGS).includes(source);

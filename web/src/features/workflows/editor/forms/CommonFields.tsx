@@ -11,7 +11,7 @@ import type { Change } from "./form";
 
 type Props = { definition: Definition; step: Step; change: Change };
 
-/** How a step is called. The id is what others refer to: all of them follow when it changes. */
+/** Name and ID of a step. Changing the ID updates all references. */
 export function NameFields({
   definition,
   step,
@@ -50,7 +50,7 @@ export function NameFields({
   );
 }
 
-/** When a step runs: after which others, in which loop. */
+/** Dependencies and scope of a step. */
 export function OrderFields({ definition, step, change }: Props): ReactNode {
   const link = (from: string) => ({ from, to: step.id, way: "after" as const });
   const scopes = scopesOf(definition);

@@ -23,9 +23,9 @@ const FORMS: { [Type in StepType]: ComponentType<ConfigForm<Type>> } = {
   audit: AuditForm,
 };
 
-/** What a step does, to fill in: each type has a form of its own. */
+/** The form for the step's type. */
 export function ConfigFields(props: AnyConfigForm) {
-  // The type of the config and the form are found by the same key.
+  // The key guarantees that config and form match.
   const Form = FORMS[props.config.type] as unknown as ComponentType<AnyConfigForm>;
   return <Form {...props} />;
 }

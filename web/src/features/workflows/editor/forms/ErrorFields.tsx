@@ -14,7 +14,7 @@ type Props = {
   references: readonly Reference[];
 };
 
-/** Whether a step runs, how long it may take, and what happens when it fails. */
+/** Condition, time limit and error handling of a step. */
 export function ErrorFields({ definition, step, set, references }: Props) {
   const isHandled = step.retry !== undefined || (step.on_error ?? "fail") !== "fail";
   return (
@@ -61,8 +61,8 @@ function HandlerFields({ definition, step, set }: Omit<Props, "references">) {
         label="After the last attempt"
         value={typeof handler === "object" ? "goto" : handler}
         options={[
-          { value: "fail", label: "the run fails" },
-          { value: "continue", label: "go on without its output" },
+          { value: "fail", label: "fail the run" },
+          { value: "continue", label: "continue without its output" },
           ...(choices.length > 0 ? [{ value: "goto" as const, label: "go to another step" }] : []),
         ]}
         onChange={(way) => set({ on_error: way === "goto" ? { goto: goto || (choices[0]?.id ?? "") } : way })}
@@ -87,8 +87,8 @@ function RetryFields({ retry, set }: RetryProps) {
   return (
     <>
       <CheckField
-        label="Try again"
-        hint="with longer and longer pauses"
+        label="Retry"
+        hint="With exponential backoff."
         checked={retry !== undefined}
         onChange={(isOn) => set(isOn ? { max_attempts: 3 } : undefined)}
       />
@@ -98,8 +98,8 @@ function RetryFields({ retry, set }: RetryProps) {
             label="Strategy"
             value={retry.strategy ?? "simple"}
             options={[
-              { value: "simple", label: "the same again" },
-              { value: "llm_self_correct", label: "a model corrects the input first" },
+              { value: "simple", label: "same input" },
+              { value: "llm_self_correct", label: "input corrected by a model" },
             ]}
             onChange={(strategy) => change({ strategy })}
           />
@@ -113,7 +113,7 @@ function RetryFields({ retry, set }: RetryProps) {
               onChange={(max_attempts) => change({ max_attempts })}
             />
             <NumberField
-              label="Initial delay, s"
+              label="Initial delay in seconds"
               usual="1"
               min={0}
               step={0.1}
@@ -130,7 +130,7 @@ function RetryFields({ retry, set }: RetryProps) {
               onChange={(factor) => change({ factor })}
             />
             <NumberField
-              label="Maximum delay, s"
+              label="Maximum delay in seconds"
               usual="60"
               min={0}
               value={retry.max_delay_secs}

@@ -1,4 +1,4 @@
-/** The forms of steps that lead the way: conditions, loops, waiting. */
+/** Forms of control flow steps: conditions, loops, waiting. */
 import { SelectField } from "@/ui/SelectField";
 import { linked, unlinked, wrongLink } from "../../definition/links";
 import { isInside, scopeOfLoop, scopesOf, TOP, type Way } from "../../definition/scopes";
@@ -17,7 +17,7 @@ type ChosenProps = Pick<ConfigForm<"wait">, "id" | "definition" | "change"> & {
   hint?: string;
 };
 
-/** The steps that one step chooses in one way. */
+/** The steps that a step selects in one way. */
 export function ChosenSteps({ id, definition, change, label, way, value, hint }: ChosenProps) {
   const link = (to: string) => ({ from: id, to, way });
   return (
@@ -81,7 +81,7 @@ export function LoopForm({ id, config, set, references, definition, change }: Co
         label="Repeat"
         value={isWhile ? "while" : "items"}
         options={[
-          { value: "items", label: "for each of a list" },
+          { value: "items", label: "for each item of a list" },
           { value: "while", label: "while a condition holds" },
         ]}
         onChange={(kind) =>
@@ -131,7 +131,7 @@ export function LoopForm({ id, config, set, references, definition, change }: Co
         />
         {!isWhile && (
           <NumberField
-            label="At a time"
+            label="Parallel iterations"
             usual="1"
             min={1}
             max={20}
@@ -154,7 +154,7 @@ export function WaitForm({ config, set, references }: ConfigForm<"wait">) {
         label="Wait"
         value={isUntil ? "until" : "seconds"}
         options={[
-          { value: "seconds", label: "for a while" },
+          { value: "seconds", label: "for a duration" },
           { value: "until", label: "until a time" },
         ]}
         onChange={(kind) =>

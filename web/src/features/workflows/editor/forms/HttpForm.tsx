@@ -15,7 +15,7 @@ const USUAL_BYTES = 1 << 20;
 const STATUS = /^[1-5]\d\d$/;
 const NO_BODY: readonly Method[] = ["GET", "HEAD"];
 
-/** Ask another server. Secrets are named, and never shown. */
+/** Make an HTTP request. Secrets are inserted by name and never shown. */
 export function HttpForm({ config, set, references }: ConfigForm<"http">) {
   const method = config.method ?? "GET";
   const withSecrets = [...useSecretReferences(), ...references];
@@ -28,7 +28,7 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
         onChange={(value) => set({ method: value })}
       />
       <TemplateField
-        label="Address"
+        label="URL"
         required
         placeholder="https://api.example.com/items/{{ inputs.id }}"
         hint="Private addresses are only reachable if the settings allow them."
@@ -62,7 +62,7 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
         />
       )}
       <Disclosure
-        title="Answer"
+        title="Response"
         isOpen={config.expect_status !== undefined || (config.max_bytes ?? USUAL_BYTES) !== USUAL_BYTES}
       >
         <LinesField
@@ -86,7 +86,7 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
   );
 }
 
-/** What is in the vault, by name. */
+/** References to the secrets in the vault. */
 function useSecretReferences(): Reference[] {
   const secrets = useQuery(secretsQuery).data ?? [];
   const names = new Set(secrets.map(({ name }) => name));

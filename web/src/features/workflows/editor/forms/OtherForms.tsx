@@ -1,4 +1,4 @@
-/** The forms of steps that hand over to others: workflows, messages, audits. */
+/** Forms of steps that delegate: workflows, messages, audits. */
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { workflowsQuery } from "@/api/workflows";
@@ -44,7 +44,7 @@ export function MessageForm({ config, set, references }: ConfigForm<"message">) 
   return (
     <>
       <SelectField
-        label="Send it to"
+        label="Send to"
         value={isChannel ? "channel" : "bot"}
         options={[
           { value: "bot", label: "a bot" },
@@ -104,9 +104,9 @@ export function MessageForm({ config, set, references }: ConfigForm<"message">) 
 }
 
 const VERDICTS: readonly { value: AuditVerdict; hint: string }[] = [
-  { value: "FAIL", hint: "something is wrong" },
-  { value: "ERROR", hint: "something could not be judged" },
-  { value: "WARN", hint: "something is worth a look" },
+  { value: "FAIL", hint: "a check failed" },
+  { value: "ERROR", hint: "a check could not run" },
+  { value: "WARN", hint: "a check reported a warning" },
 ];
 const USUAL: readonly AuditVerdict[] = ["FAIL", "ERROR"];
 

@@ -4,7 +4,7 @@ import { JsonField } from "../fields/JsonField";
 import { NameField } from "../fields/plain";
 import type { ConfigForm } from "./form";
 
-/** Run a skill of the library with what is granted to it. */
+/** Run a skill with its grants. */
 export function SkillForm({ config, set, references }: ConfigForm<"skill">) {
   const skills = useQuery(skillsQuery).data ?? [];
   return (

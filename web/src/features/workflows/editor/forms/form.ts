@@ -1,8 +1,8 @@
-/** What every form of a step is given. */
+/** The props of the step forms. */
 import type { Config, ConfigOf, Definition, StepType } from "../../definition/model";
 import type { Reference } from "../references";
 
-/** Changes about the same thing are undone together. */
+/** Changes with the same `about` are undone together. */
 export type Change = (definition: Definition, about?: string) => void;
 
 export type ConfigForm<Type extends StepType> = {

@@ -11,7 +11,7 @@ const TYPES: readonly InputType[] = ["any", "string", "number", "integer", "bool
 
 type Props = { inputs: Readonly<Record<string, Input>>; onChange: (inputs: Record<string, Input>) => void };
 
-/** What a run is given when it starts. */
+/** The inputs of the workflow. */
 export function InputsFields({ inputs, onChange }: Props) {
   return (
     <PairsField<Input>
@@ -37,7 +37,7 @@ export function InputsFields({ inputs, onChange }: Props) {
           />
           <CheckField
             label="Required"
-            hint="A run cannot start without it"
+            hint="A run cannot start without it."
             checked={input.required ?? false}
             onChange={(required) => change({ ...input, required: required || undefined })}
           />

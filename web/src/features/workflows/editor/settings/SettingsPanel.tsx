@@ -16,7 +16,7 @@ import { TriggersFields } from "./TriggersFields";
 
 type Props = { definition: Definition; change: Change; close: () => void };
 
-/** The workflow as a whole: how it is called, what starts it, what it takes and gives. */
+/** The settings of the workflow: name, triggers, inputs, outputs, limits. */
 export function SettingsPanel({ definition, change, close }: Props) {
   const set = (patch: Partial<Definition>) =>
     change({ ...definition, ...patch }, `workflow ${Object.keys(patch).join()}`);
@@ -110,9 +110,9 @@ function LimitFields({ definition, set }: PartProps) {
           label="When the limit is reached"
           value={definition.concurrency_policy ?? "queue"}
           options={[
-            { value: "queue", label: "waits for its turn" },
-            { value: "reject", label: "is refused" },
-            { value: "cancel_previous", label: "cancels the oldest" },
+            { value: "queue", label: "queue new runs" },
+            { value: "reject", label: "reject new runs" },
+            { value: "cancel_previous", label: "cancel the oldest run" },
           ]}
           onChange={(concurrency_policy) => set({ concurrency_policy })}
         />
@@ -137,7 +137,7 @@ function AboutFields({ definition, set }: PartProps) {
         label="Owner"
         value={owner}
         known={useBotChoices()}
-        nothing="everybody"
+        nothing="everyone"
         hint="A workflow can belong to a bot."
         onChange={(slug) => set({ owner: slug ? { type: "bot", slug } : { type: "global" } })}
       />

@@ -18,7 +18,7 @@ import type { Reference } from "../references";
 
 type FormOf<One extends Trigger> = { trigger: One; onChange: (trigger: One) => void };
 
-/** What is to be said about one trigger. */
+/** The settings of one trigger. */
 export function TriggerForm({ trigger, onChange }: FormOf<Exclude<Trigger, ManualTrigger>>) {
   if (trigger.type === "cron") return <CronForm trigger={trigger} onChange={onChange} />;
   if (trigger.type === "webhook") return <WebhookForm trigger={trigger} onChange={onChange} />;
@@ -59,9 +59,9 @@ function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
         label="Missed runs"
         value={trigger.catch_up ?? "once"}
         options={[
-          { value: "once", label: "run once for all of them" },
-          { value: "skip", label: "are left out" },
-          { value: "all", label: "run for each of them" },
+          { value: "once", label: "run once" },
+          { value: "skip", label: "skip" },
+          { value: "all", label: "run each" },
         ]}
         onChange={(catch_up) => onChange({ ...trigger, catch_up })}
       />
@@ -81,7 +81,7 @@ function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
 
 type Inputs = CronTrigger["inputs"];
 
-/** An empty object says no more than nothing. */
+/** An empty object equals no inputs. */
 const someOf = (inputs: Inputs): Inputs => (Object.keys(inputs ?? {}).length > 0 ? inputs : undefined);
 
 function readInputs(text: string): Read<Inputs> {
@@ -110,8 +110,8 @@ function WebhookForm({ trigger, onChange }: FormOf<WebhookTrigger>) {
         value={auth?.type ?? "none"}
         options={[
           { value: "hmac_sha256", label: "signed requests (HMAC SHA-256)" },
-          { value: "bearer_token", label: "who knows a token" },
-          { value: "none", label: "anybody who knows the path" },
+          { value: "bearer_token", label: "bearer token" },
+          { value: "none", label: "none: anyone who knows the path" },
         ]}
         onChange={(type) =>
           onChange({
@@ -157,7 +157,7 @@ function EventForm({ trigger, onChange }: FormOf<EventTrigger>) {
         onChange={({ target }) => onChange({ ...trigger, event_type: target.value })}
       />
       <Field
-        label="About"
+        label="Source"
         mono
         spellCheck={false}
         placeholder="*"
@@ -195,7 +195,7 @@ function FilesForm({ trigger, onChange }: FormOf<FileWatchTrigger>) {
 }
 
 const WHEN: readonly Reference[] = [
-  { group: "What happened", label: "all of it", text: "event" },
+  { group: "Event", label: "event", text: "event" },
   { group: "Trigger", label: "source", text: "trigger.source" },
   { group: "Trigger", label: "fired_at", text: "trigger.fired_at" },
 ];

@@ -27,7 +27,7 @@ const TYPES = Object.keys(BLANK) as TriggerType[];
 
 type Props = { triggers: readonly Trigger[]; onChange: (triggers: Trigger[]) => void };
 
-/** Everything that starts the workflow. A person always can. */
+/** The triggers of the workflow. It can always be started manually. */
 export function TriggersFields({ triggers, onChange }: Props) {
   const put = (at: number, trigger: Trigger) => onChange(triggers.with(at, trigger));
   return (

@@ -1,0 +1,1 @@
+"""`forge chat` and `forge bots sessions`: commands, prompt and output."""

@@ -1,0 +1,1 @@
+"""The interview commands: `forge new`, `forge skill create`, `forge drafts` and `forge interview`."""
