@@ -26,7 +26,7 @@ dev: ## Set up for development: linters, test tools, a browser
 tools:
 	@$(PYTHON) scripts/install.py --tools
 
-test: dev test-python test-web ## Run the Python and web tests; of the longest only a sample
+test: dev test-python test-web ## Run the Python and web tests; only a sample of the longest ones
 
 test-full: dev ## Run all tests, including the longest
 	@$(BIN)/python scripts/test.py --full $(ARGS)

@@ -1,7 +1,8 @@
 """Workflows through Forge: a definition that is read and pinned, a journal by step, an event for everything that happens."""
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from benchmarks.contenders.shapes import SIZES, Shape, Shapes
@@ -10,6 +11,7 @@ from forge.accounts.address import OwnAddress
 from forge.events.log import EventLog
 from forge.runs.component import open_runs
 from forge.runs.kinds import RunKinds
+from forge.skills.models import SkillKind
 from forge.store.database import Store
 from forge.store.schema import migrate
 from forge.telemetry import Metrics, NoTracing
@@ -21,6 +23,7 @@ from forge.workflows.references import ReferenceChecker
 from forge.workflows.run_service import WorkflowRuns
 from forge.workflows.run_starter import RunStarter
 from forge.workflows.service import Workflows
+from forge.workspace.filesystem.allowed_roots import AllowedRoots
 
 ACCOUNT = "account-1"
 
@@ -47,6 +50,10 @@ async def no_names(_: str) -> Collection[str]:
     return ()
 
 
+async def no_kinds(_: Collection[str]) -> Mapping[str, SkillKind]:
+    return {}
+
+
 async def never(*_: object, **__: object) -> Any:
     raise NotImplementedError
 
@@ -61,7 +68,9 @@ async def main(url: str) -> None:
         database, events, RunKinds(workflow.kind()), metrics, NoTracing(), keep_days=1
     ) as runs:
         workflow.provide(KindDependencies({StepType.CODE: Noop()}, never, never))
-        reference_checker = ReferenceChecker(database, no_names, no_names, no_names)
+        reference_checker = ReferenceChecker(
+            database, no_names, no_names, no_kinds, no_names, AllowedRoots((), Path())
+        )
         workflows = Workflows(database, events, runs, reference_checker, OwnAddress("127.0.0.1", 1, "bench"))
         for shape in SIZES:
             await workflows.create(ACCOUNT, WorkflowWish(definition=definition(shape)), by="bench")

@@ -270,7 +270,7 @@ def _build_components(
         bots=BotComponent(settings.data_dir, agent_steps, catalog, skill_access, memories),
         interviews=InterviewComponent(agent_steps, catalog, skills),
         messages=MessageComponent(agent_steps),
-        workflows=WorkflowComponent(agent_steps, address, settings.data_dir),
+        workflows=WorkflowComponent(agent_steps, address),
     )
 
 

@@ -120,8 +120,8 @@ class Settings(_FromDotEnv):
     audit_roots: Annotated[tuple[Path, ...] | None, NoDecode] = _setting(
         None,
         "/srv/projects:/home/me/work",
-        description="Directories whose projects may be audited through the API and the web app; [] allows none. Default: the "
-        "directory Forge was started in, unless it contains a home directory.",
+        description="Directories that may be audited through the API and the web app, and watched by workflows; [] allows "
+        "none. Default: the directory Forge was started in, unless it contains a home directory.",
     )
     skill_roots: Annotated[tuple[Path, ...], NoDecode] = _setting(
         (),

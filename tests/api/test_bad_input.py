@@ -65,6 +65,8 @@ def error_of(response: httpx2.Response) -> dict[str, Any]:
         ("GET", f"/api/v1/runs?cursor={CURSOR_WITH_LONE_SURROGATE}", {}, 400, "malformed"),
         ("GET", "/api/v1/runs?limit=0", {}, 422, "invalid"),
         ("GET", "/api/v1/runs?limit=all", {}, 422, "invalid"),
+        ("GET", "/api/v1/runs?limits=5", {}, 422, "invalid"),
+        ("GET", "/api/v1/me?x=1", {}, 422, "invalid"),
         ("GET", "/api/v1/runs?status=odd", {}, 422, "invalid"),
         ("GET", "/api/v1/events?stream=nonsense", {}, 422, "invalid"),
         ("GET", "/api/v1/events?stream=run:unknown", {}, 404, "not_found"),
@@ -73,7 +75,12 @@ def error_of(response: httpx2.Response) -> dict[str, Any]:
         ("DELETE", "/api/v1/secrets/NOT_THERE", {}, 404, "not_found"),
         ("DELETE", f"/api/v1/keys/{UNKNOWN_ID}", {}, 404, "not_found"),
         ("GET", "/api/v1/nothing", {}, 404, "not_found"),
+        ("POST", "/api/v1/nothing", {}, 404, "not_found"),
+        ("DELETE", "/nothing", {}, 404, "not_found"),
         ("PATCH", "/api/v1/runs", {}, 405, "not_allowed"),
+        ("POST", "/api/v1/me", {}, 405, "not_allowed"),
+        ("GET", "/api/v1/login-links", {}, 405, "not_allowed"),
+        ("GET", "/api/v1/runs/", {}, 404, "not_found"),
         ("POST", "/api/v1/login", {"json": {"token": "wrong"}}, 401, "unauthenticated"),
         ("POST", "/api/v1/login", {"json": {}}, 422, "invalid"),
     ],
@@ -133,7 +140,28 @@ def test_revoked_key_is_rejected(server: Server):
 def test_health_needs_no_login(server: Server):
     assert httpx2.get(f"{server.url}/health", timeout=60).json() == {"status": "ok"}
     version = httpx2.get(f"{server.url}/health/version", timeout=60).json()
-    assert set(version) == {"version"}
+    assert (set(version), version["phase"]) == ({"version", "phase"}, "6")
+
+
+def test_limit_is_honored_on_lists_that_are_not_paginated(server: Server):
+    for name in ("one", "two"):
+        server.call("POST", "/api/v1/keys", {"name": name, "scopes": ["read"]})
+    assert len(server.call("GET", "/api/v1/keys?limit=1")) == 1
+    assert len(server.call("GET", "/api/v1/skills?limit=3")) == 3
+
+
+def test_every_list_has_a_limit(server: Server):
+    """A list is a route whose data is an array."""
+    schema = request(server, "GET", "/api/v1/openapi.json").json()
+    schemas = schema["components"]["schemas"]
+    for path, operations in schema["paths"].items():
+        if "get" not in operations:
+            continue
+        content = operations["get"]["responses"]["200"].get("content", {}).get("application/json", {})
+        name = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
+        if schemas.get(name, {}).get("properties", {}).get("data", {}).get("type") == "array":
+            parameters = {one["name"] for one in operations["get"]["parameters"]}
+            assert "limit" in parameters, path
 
 
 def test_metrics_count_requests(server: Server):

@@ -268,8 +268,8 @@ class FailingAnalyses(UncachedAnalyses):
 
     lost: str
 
-    def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]:
-        made = super().analyse(analyzer, entries, tree)
+    def analyze(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]:
+        made = super().analyze(analyzer, entries, tree)
         if not isinstance(analyzer, FallbackAnalyzer):
             raise AnalysisFailed(self.lost)
         return {path: analyzer.unreadable() if path == self.lost else one for path, one in made.items()}

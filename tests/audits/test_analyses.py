@@ -57,7 +57,7 @@ def entries(of: Tree) -> list[Entry]:
 
 def facts(path: Path | None, of: Tree, workers: int | None = None) -> Mapping[str, FileFacts]:
     with open_analyses(path, workers=workers) as analyses:
-        return analyses.analyse(FACTS, entries(of), of)
+        return analyses.analyze(FACTS, entries(of), of)
 
 
 EXPECTED = {path: FACTS(path[path.index(".") :], data) for path, data in FILES.items()}
@@ -98,9 +98,9 @@ def test_only_changed_files_are_read_again(tmp_path: Path) -> None:
 def test_repeated_analysis_reads_nothing_without_cache_file() -> None:
     of = tree()
     with open_analyses(None, workers=0) as analyses:
-        first = analyses.analyse(FACTS, entries(of), of)
+        first = analyses.analyze(FACTS, entries(of), of)
         of.read_paths.clear()
-        assert analyses.analyse(FACTS, entries(of), of) == first
+        assert analyses.analyze(FACTS, entries(of), of) == first
     assert of.read_paths == []
 
 
@@ -218,7 +218,7 @@ def test_threads_and_instances_can_work_concurrently(tmp_path: Path) -> None:
         ThreadPoolExecutor(6) as threads,
     ):
         of = tree()
-        asked = [threads.submit(analyses.analyse, FACTS, entries(of), of) for analyses in (one, two) * 6]
+        asked = [threads.submit(analyses.analyze, FACTS, entries(of), of) for analyses in (one, two) * 6]
         assert all(each.result() == EXPECTED for each in asked)
 
 
@@ -279,21 +279,21 @@ def test_file_that_crashes_or_stalls_worker_has_fallback_result(
     monkeypatch.setattr(worker_pool, "LIMIT_S", 2.0)
     of = tree(POISONED)
     with open_analyses(None, workers=2) as analyses:
-        assert analyses.analyse(Forgiven(source), entries(of), of) == {"a.x": 1, "b.x": -1, "c.x": 3}
+        assert analyses.analyze(Forgiven(source), entries(of), of) == {"a.x": 1, "b.x": -1, "c.x": 3}
 
 
 def test_crash_of_analyzer_without_fallback_is_an_error_naming_file(crowded: None) -> None:
     of = tree(POISONED)
     with open_analyses(None, workers=2) as analyses, pytest.raises(AnalysisFailed, match=r"b\.x"):
-        analyses.analyse(Deadly(DIES), entries(of), of)
+        analyses.analyze(Deadly(DIES), entries(of), of)
 
 
 def test_analyses_continue_after_worker_crash(crowded: None) -> None:
     of = tree({**POISONED, **{f"{n}.x": b"x" * n for n in range(300)}})
     with open_analyses(None, workers=2) as analyses:
         with pytest.raises(AnalysisFailed) as raised:
-            analyses.analyse(Deadly(DIES), entries(of), of)
-        answers = analyses.analyse(Forgiven(DIES, key="other"), entries(of), of)
+            analyses.analyze(Deadly(DIES), entries(of), of)
+        answers = analyses.analyze(Forgiven(DIES, key="other"), entries(of), of)
     assert "b.x" in raised.value.message
     assert answers == {e.path: -1 if e.path == "b.x" else e.size for e in entries(of)}
 
@@ -312,7 +312,7 @@ class Local:
 def test_unpicklable_analyzer_runs_in_this_process(crowded: None) -> None:
     of = tree()
     with open_analyses(None, workers=2) as analyses:
-        assert analyses.analyse(Local(), entries(of), of) == {path: len(data) for path, data in FILES.items()}
+        assert analyses.analyze(Local(), entries(of), of) == {path: len(data) for path, data in FILES.items()}
 
 
 class Vanishing(Tree):
@@ -333,7 +333,7 @@ def test_failed_analysis_leaves_no_processes(crowded: None) -> None:
     before = set(_children())
     of = Vanishing(POISONED)
     with open_analyses(None, workers=2) as analyses, pytest.raises(KeyError):
-        analyses.analyse(Forgiven("len(data)"), entries(of), of)
+        analyses.analyze(Forgiven("len(data)"), entries(of), of)
     threads = [thread for thread in threading.enumerate() if thread.name.startswith("analyses")]
     assert (set(_children()) - before, threads) == (set(), [])
 
@@ -356,4 +356,4 @@ def test_workers_do_not_import_from_audited_folder(
     monkeypatch.setenv("PYTHONPATH", os.fspath(tmp_path))
     of = tree()
     with open_analyses(None, workers=1) as analyses:
-        assert analyses.analyse(FACTS, entries(of), of) == EXPECTED
+        assert analyses.analyze(FACTS, entries(of), of) == EXPECTED

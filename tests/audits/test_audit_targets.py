@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from forge.audits.audit_targets import AuditTarget, AuditTargets, default_roots
+from forge.audits.audit_targets import AuditTarget, AuditTargets
 from forge.audits.models import AuditRoots
 from forge.errors import Denied, ForgeError, Invalid, NotFound
+from forge.workspace.filesystem.allowed_roots import default_roots
 from forge.workspace.service import Workspaces
 
 

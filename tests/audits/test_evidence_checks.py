@@ -124,20 +124,20 @@ def test_evidence_only_commits_are_not_counted_up_to_a_limit():
     many = MemoryCommits((*log, OLD), changes=changes)
     assert verdict(A6, with_evidence(CODE, evidence, base=CODE, commits=few)) == "PASS"
     (found,) = A6.examine(with_evidence(CODE, evidence, base=CODE, commits=many)).found
-    assert found.message.startswith("100 commits since the last authorised one")
+    assert found.message.startswith("100 commits since the last authorized one")
 
 
 @pytest.mark.parametrize(
     "prose", [b"commit defaced the page", b"commit: " + HEAD.encode(), b"AUTHORIZED\ncommit abcdef0"]
 )
-def test_prose_is_not_an_authorisation(prose: bytes):
+def test_prose_is_not_an_authorization(prose: bytes):
     """3.9: a hash-like word is no commit."""
     snapshot = with_evidence(CODE, {"audit_ledger.md": prose}, base=CODE, commits=MemoryCommits((HEAD, OLD)))
     assert verdict(A6, snapshot) == "SKIP"
 
 
 class Rewritten:
-    """A history in which the authorised commit is known, and no ancestor of HEAD any more."""
+    """A history in which the authorized commit is known, and no ancestor of HEAD any more."""
 
     def find(self, commit: str) -> str | None:
         return commit
@@ -155,23 +155,23 @@ class Rewritten:
         return None
 
 
-def test_authorised_commit_outside_history_is_reported():
+def test_authorized_commit_outside_history_is_reported():
     evidence = ledger_files((Kind.AUTHORIZED, authorized(OLD)))
     snapshot = replace(with_evidence(CODE, evidence, base=CODE), commits=Rewritten())
     assert rules(A6, snapshot) == ["rewritten-history"]
 
 
-def test_commits_after_authorised_commit_are_counted_and_listed():
+def test_commits_after_authorized_commit_are_counted_and_listed():
     log = (HEAD, *(f"{n}" * 40 for n in range(7)), OLD)
     evidence = ledger_files((Kind.AUTHORIZED, authorized(OLD)))
     (found,) = A6.examine(with_evidence(CODE, evidence, base=CODE, commits=MemoryCommits(log))).found
     assert found.message == (
-        "8 commits since the last authorised one (bbbbbbbbbbbb): "
+        "8 commits since the last authorized one (bbbbbbbbbbbb): "
         "cccccccccccc, 000000000000, 111111111111, 222222222222, 333333333333 and 3 more"
     )
 
 
-def test_commit_before_first_audit_needs_no_authorisation():
+def test_commit_before_first_audit_needs_no_authorization():
     evidence = ledger_files((Kind.AUDIT, audited(head=HEAD)), (Kind.AUDIT, audited(head=HEAD, number=2)))
     assert verdict(A6, with_evidence(CODE, evidence, base=CODE)) == "SKIP"
     first_commit_since = ledger_files((Kind.AUDIT, audited(head=None)))

@@ -26,8 +26,8 @@ def forge(tmp_path: Path) -> Terminal:
     return Terminal(tmp_path / "data")
 
 
-def test_evidence_audit_and_authorisation_cycle(project: Project, forge: Terminal):
-    """Evidence, audit, commit, authorisation; then a commit that nobody authorised, and a ledger cut short."""
+def test_evidence_audit_and_authorization_cycle(project: Project, forge: Terminal):
+    """Evidence, audit, commit, authorization; then a commit that nobody authorized, and a ledger cut short."""
     make_environment(project.root / ".venv")
     path = str(project.root)
     said = forge("audit", "evidence", path, "--phase", "Phase 1", "--summary", "Double numbers.")
@@ -39,7 +39,7 @@ def test_evidence_audit_and_authorisation_cycle(project: Project, forge: Termina
     assert [told[code] for code in ("A3", "A5", "A6", "A7", "A8")] == ["PASS", "PASS", "SKIP", "PASS", "PASS"]
     commit = project.commit()
     refused = forge("audit", path, "--only", "A6", "--no-ledger")
-    assert (refused.code, "none was authorised" in refused.out) == (1, True)
+    assert (refused.code, "none was authorized" in refused.out) == (1, True)
     granted = forge("audit", "authorize", path, "--by", "ann")
     assert (granted.code, granted.out) == (0, f"Commit {commit} authorized by ann (ledger entry 2).\n")
     assert forge("audit", path, "--only", "A6,W2", "--no-ledger").code == 0
@@ -58,7 +58,7 @@ def test_evidence_audit_and_authorisation_cycle(project: Project, forge: Termina
         2,
         True,
     )
-    assert "1 commit since the last authorised one" in forge("audit", path, "--only", "A6", "--no-ledger").out
+    assert "1 commit since the last authorized one" in forge("audit", path, "--only", "A6", "--no-ledger").out
     bypassed = forge("audit", "authorize", path, "--bypass", "the site is down", "--by", "ann")
     assert bypassed.code == 0
     ledger = project.root / "Forge" / "evidence" / "audit_ledger.jsonl"
@@ -72,7 +72,7 @@ def test_evidence_audit_and_authorisation_cycle(project: Project, forge: Termina
     assert forge("audit", "verify", path, "--accept").code == 2
 
 
-def test_ledger_commit_after_authorisation_passes(project: Project, forge: Terminal):
+def test_ledger_commit_after_authorization_passes(project: Project, forge: Terminal):
     """The cycle of the handbook, twice; in the second one there are two commits before the audit."""
     make_environment(project.root / ".venv")
     path = str(project.root)
@@ -98,7 +98,7 @@ def test_ledger_commit_after_authorisation_passes(project: Project, forge: Termi
     assert "Forge/evidence" not in ledger
 
 
-def test_only_audited_files_can_be_authorised(project: Project, forge: Terminal):
+def test_only_audited_files_can_be_authorized(project: Project, forge: Terminal):
     path = str(project.root)
     make_environment(project.root / ".venv")
     first = project.commit()
@@ -116,7 +116,7 @@ def test_only_audited_files_can_be_authorised(project: Project, forge: Terminal)
     assert forge("audit", "authorize", path, "--commit", whole[:12]).code == 0
 
 
-def test_failed_check_besides_a6_prevents_authorisation(project: Project, forge: Terminal):
+def test_failed_check_besides_a6_prevents_authorization(project: Project, forge: Terminal):
     path = str(project.root)
     project.write({"Forge/Contracts/notes.md": ""})
     project.commit()

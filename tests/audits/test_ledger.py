@@ -107,7 +107,7 @@ def test_repeated_key_leaves_one_entry(ledger: Ledger):
     assert len(ledger.state().lines) == 2
 
 
-def test_authorisation_records_commit_and_author(ledger: Ledger):
+def test_authorization_records_commit_and_author(ledger: Ledger):
     ledger.add()
     entry = ledger.authorize("d" * 40, by="ann\nbob")
     assert (entry.kind, body_of(entry)) == (Kind.AUTHORIZED, Authorized("d" * 40, "ann\nbob", 1))

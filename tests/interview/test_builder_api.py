@@ -131,8 +131,65 @@ async def test_answer_to_an_earlier_turn_is_rejected(interviewee: Interviewee):
     await interviewee.start(STORIES)
     late = interviewee.view["revision"]
     await interviewee.choose()
-    body = {"answer": {"OptionIndex": 0}, "turn": late}
+    body = {"answer": {"OptionIndex": 1}, "turn": late}
     assert problem(await interviewee.client.post(f"{interviewee.path}/answer", json=body)) == (409, "went_on")
+
+
+async def test_parallel_identical_answers_answer_one_question(interviewee: Interviewee):
+    """A double click: the second request has no turn either, and cannot have seen the next one."""
+    await interviewee.start(STORIES)
+    body = {"answer": {"OptionIndex": 0}}
+    path = f"{interviewee.path}/answer"
+    first, second = await asyncio.gather(*(interviewee.client.post(path, json=body) for _ in range(2)))
+    assert data(first)["turn"] == data(second)["turn"]
+    await interviewee.refresh()
+    assert interviewee.view["question_count"] == 1
+
+
+async def test_repeated_answer_with_its_turn_is_applied_once(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    body = {"answer": {"OptionIndex": 0}, "turn": interviewee.view["revision"]}
+    first, again = [
+        data(await interviewee.client.post(f"{interviewee.path}/answer", json=body)) for _ in range(2)
+    ]
+    assert (again["turn"], again["revision"]) == (first["turn"], first["revision"])
+
+
+async def test_second_assembly_with_another_config_is_rejected(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    config = (await interviewee.finish())["config"]
+    made = await interviewee.create(config=config)
+    assert made["config"]["name"] == config["name"]  # an object, not JSON in a string
+    path = f"{interviewee.path}/assemble"
+    other = await interviewee.client.post(path, json={"config": config | {"name": "Another"}})
+    assert problem(other) == (409, "conflict")
+    assert data(await interviewee.client.post(path, json={"config": config}))["result"] == made
+
+
+async def test_skill_is_created_from_a_complete_request_on_an_unfinished_session(interviewee: Interviewee):
+    await interviewee.start("Count the words of a text", mode="skill")
+    request = {"name": "count-all", "description": "Count the words of a text.", "skill_type": "wasm"}
+    made = await interviewee.create(skill_request=request)
+    assert made["name"] == "count-all"
+    skill = data(await interviewee.client.get("/api/v1/skills/count-all"))
+    assert skill["kind"] == "script"
+
+
+async def test_confirming_does_not_create_the_skill(interviewee: Interviewee):
+    await interviewee.start("Count the words of a text", mode="skill")
+    assert (await interviewee.finish())["action"] == "ready_to_create_skill"
+    body = {"answer": {"Confirm": True}, "turn": interviewee.view["revision"]}
+    response = await interviewee.client.post(f"{interviewee.path}/answer", json=body)
+    assert (response.status_code, "create-skill" in response.json()["errors"][0]["hint"]) == (409, True)
+
+
+async def test_errors_of_answers_name_no_internal_fields(interviewee: Interviewee):
+    await interviewee.start(STORIES)
+    for answer in ({"OptionIndex": "one"}, {"OptionIndex": -1}, {"Nothing": 1}, {"FreeText": ""}):
+        response = await interviewee.client.post(f"{interviewee.path}/answer", json={"answer": answer})
+        (error,) = response.json()["errors"]
+        assert error["message"].startswith("answer: "), error
+        assert error["field"] == "answer"
 
 
 async def test_assembly_without_config_uses_the_ready_turn(interviewee: Interviewee):
@@ -401,7 +458,7 @@ async def test_pending_model_call_can_be_cancelled(interviewee: Interviewee, mod
     busy: httpx2.Response = await interviewee.client.post(
         f"{interviewee.path}/answer", json={"answer": {"OptionIndex": 1}}
     )
-    assert problem(busy) == (409, "conflict")
+    assert problem(busy) == (409, "went_on")  # sent before the first answer had a response
     interviewee.view = data(await interviewee.client.post(f"{interviewee.path}/cancel"))
     assert interviewee.turn == asked
     assert interviewee.view["due"] is None

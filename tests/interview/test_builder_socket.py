@@ -98,10 +98,9 @@ async def test_dropped_connection_can_be_resumed(live_forge: Live):
         await socket.send("answer", answer={"OptionIndex": 0})
         turn = (await socket.receive("turn"))["turn"]
     async with open_socket(live_forge, session_id.upper()) as socket:
-        state = await socket.next()
-        assert state["type"] == "state"
-        assert state["session"]["mode"] == "skill"
-        assert state["session"]["turn"] == turn
+        first = await socket.next()
+        assert (first["type"], first["turn"]) == ("turn", turn)
+        assert first["session"]["mode"] == "skill"
         await socket.send("resume")
         assert (await socket.receive("turn"))["turn"] == turn
 
@@ -123,6 +122,88 @@ async def test_all_clients_receive_the_same_turns(live_forge: Live):
         await interviewee.choose()
         assert (await one.receive("turn"))["turn"] == interviewee.turn
         assert (await two.receive("turn"))["turn"] == interviewee.turn
+
+
+async def test_names_of_the_documents_are_accepted_with_a_type(live_forge: Live):
+    """The replies use the same names, and only those that the documents define."""
+    async with open_socket(live_forge, new_id()) as socket:
+        await socket.send("StartBot", description=STORIES)
+        reply = await socket.next()
+        while (turn := reply["turn"])["action"] == "ask_question":
+            assert reply["type"] == "Turn"
+            await socket.send("Answer", answer={"OptionIndex": 0})
+            reply = await socket.next()
+        await socket.send("Resume")
+        assert (await socket.next())["turn"] == turn
+        await socket.send("AssembleBot", config=turn["config"])
+        made = await socket.next()
+        assert (made["type"], made["result"]["bot_name"]) == ("BotAssembled", turn["config"]["name"])
+        await socket.send("AssembleBot", config=turn["config"] | {"name": "Another"})
+        assert (await socket.next())["type"] == "Error"
+
+
+async def test_externally_tagged_messages_are_accepted(live_forge: Live):
+    async with open_socket(live_forge, new_id()) as socket:
+
+        async def exchange(message: Any) -> Any:
+            await socket.send_text(json.dumps(message))
+            return await socket.next()
+
+        reply = await exchange({"StartSkill": {"description": "Count the words of a text"}})
+        while (turn := reply["Turn"]["turn"])["action"] in ("ask_question", "clarify"):
+            answer = {"FreeText": "It counts words"} if turn["action"] == "clarify" else {"OptionIndex": 0}
+            reply = await exchange({"Answer": {"answer": answer}})
+        assert (turn["action"], turn["config"]) == ("ready_to_assemble", turn["skill_request"])
+        assert (await exchange("Resume"))["Turn"]["turn"] == turn
+        confirmed = await exchange({"Answer": {"answer": {"Confirm": True}}})
+        assert "`create_skill`" in confirmed["Error"]["hint"]
+        made = await exchange({"CreateSkill": {"skill_request": turn["skill_request"]}})
+        assert made["SkillCreated"]["result"]["name"] == turn["skill_request"]["name"]
+
+
+async def test_answers_in_snake_case_are_accepted(live_forge: Live):
+    async with open_socket(live_forge, new_id()) as socket:
+        await socket.send("start_bot", description=STORIES)
+        first = (await socket.receive("turn"))["turn"]
+        await socket.send("answer", answer={"option_index": 0})
+        assert (await socket.receive("turn"))["turn"] != first
+        await socket.send("answer", answer="back")
+        assert (await socket.receive("turn"))["turn"] == first
+        await socket.send("answer", answer={"free_text": first["options"][0]["label"]})
+        await socket.receive("turn")
+
+
+async def test_existing_skill_and_bot_can_be_changed(live_forge: Live):
+    async with live_forge.client() as client, open_socket(live_forge, new_id()) as socket:
+        bot = data(await client.post("/api/v1/bots", json={"name": "Iris"}))
+        await socket.send("reconfigure", bot_slug=bot["slug"])
+        assert (await socket.receive("turn"))["session"]["mode"] == "reconfigure"
+        await client.post("/api/v1/skills", json={"name": "tidy", "kind": "prompt", "files": {}})
+    async with open_socket(live_forge, new_id()) as socket:
+        await socket.send("start_skill", skill="summarize", description="Shorter")
+        session = (await socket.receive("turn"))["session"]
+        assert (session["mode"], session["preview"]["name"]) == ("skill", "summarize")
+
+
+async def test_double_click_on_two_sockets_answers_one_question(live_forge: Live):
+    session_id = new_id()
+    async with open_socket(live_forge, session_id) as one, open_socket(live_forge, session_id) as two:
+        await one.send("start_bot", description=STORIES)
+        await one.receive("turn")
+        await two.receive("turn")
+        await asyncio.gather(*(each.send("answer", answer={"OptionIndex": 0}) for each in (one, two)))
+        second = (await one.receive("turn"))["session"]
+        assert second["question_count"] == 1
+        async with open_socket(live_forge, session_id) as three:
+            assert (await three.receive("turn"))["session"]["question_count"] == 1
+
+
+async def test_unknown_message_lists_all_types(live_forge: Live):
+    async with open_socket(live_forge, new_id()) as socket:
+        await socket.send("sing")
+        hint = (await socket.receive("error"))["hint"]
+    types = "start_bot start_skill reconfigure answer assemble_bot create_skill resume cancel ping"
+    assert all(kind in hint for kind in types.split())
 
 
 @pytest.mark.parametrize(

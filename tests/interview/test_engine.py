@@ -67,6 +67,17 @@ def test_text_of_an_option_chooses_it():
     assert say(state, f"  {option.label.upper()} ").exchanges[-1].answer == Chosen(index=2)
 
 
+def test_taken_name_among_the_options_is_not_accepted():
+    """Facts are read once; the skill was created after the options were made."""
+    state = advance_to(started("Count the words of a text", mode=Mode.SKILL), "name")
+    options = question_of(state).options
+    taken = state.facts.model_copy(update={"skill_names": [options[0].label]})
+    again = choose(state.replace(facts=taken))
+    assert "already exists" in question_of(again).question
+    assert (topic(again), again.config.name) == ("name", None)
+    assert choose(again, 1).config.name == options[1].label
+
+
 def test_unclear_text_repeats_the_question():
     state = advance_to(started(), "model")
     plain = question_of(state)

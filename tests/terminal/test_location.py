@@ -42,6 +42,19 @@ def test_url_in_the_environment_uses_its_saved_key(tmp_path: Path):
     assert find_location(settings) == Location(REMOTE_URL, "forge_saved", Source.ENVIRONMENT)
 
 
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8000/", "http://localhost:8000", "http://[::1]:8000"])
+def test_url_of_the_local_server_uses_its_key(server_file: Path, url: str):
+    assert find_location(ClientSettings(url=url, data_dir=server_file.parent)).key == "forge_local"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8001", "https://127.0.0.1:8000", "http://forge.example.com:8000"]
+)
+def test_key_of_the_local_server_is_not_sent_elsewhere(server_file: Path, url: str):
+    with pytest.raises(Unauthenticated):
+        find_location(ClientSettings(url=url, data_dir=server_file.parent))
+
+
 def test_url_without_a_key_hints_at_login(tmp_path: Path):
     with pytest.raises(Unauthenticated) as error:
         find_location(ClientSettings(url=REMOTE_URL, data_dir=tmp_path))

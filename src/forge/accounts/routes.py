@@ -22,6 +22,7 @@ from forge.accounts.request_authentication import ended_session_cookies, needs_s
 from forge.accounts.service import Accounts
 from forge.http.caller import Admin, Reader, Writer
 from forge.http.envelope import Envelope, reply
+from forge.http.parameters import OptionalLimit
 from forge.http.scope import Scope
 
 router = APIRouter(prefix="/api/v1")
@@ -76,8 +77,8 @@ async def rename(caller: Writer, body: Rename, accounts: Service) -> Envelope[Ac
 
 
 @router.get("/keys", tags=["keys"])
-async def list_keys(caller: Reader, accounts: Service) -> Envelope[list[ApiKey]]:
-    return reply(await accounts.list_keys(caller.account_id))
+async def list_keys(caller: Reader, accounts: Service, limit: OptionalLimit = None) -> Envelope[list[ApiKey]]:
+    return reply((await accounts.list_keys(caller.account_id))[:limit])
 
 
 @router.post("/keys", status_code=status.HTTP_201_CREATED, tags=["keys"])
@@ -93,10 +94,10 @@ async def revoke_key(caller: Writer, key_id: str, accounts: Service) -> Envelope
 
 @router.get("/secrets", tags=["secrets"])
 async def list_secrets(
-    caller: Reader, accounts: Service, scope: ScopeFilter = None
+    caller: Reader, accounts: Service, scope: ScopeFilter = None, limit: OptionalLimit = None
 ) -> Envelope[list[SecretView]]:
     """List secrets by name with their last characters. Values are never returned."""
-    return reply(list(await accounts.vault.list(scope)))
+    return reply(list(await accounts.vault.list(scope))[:limit])
 
 
 @router.put("/secrets/{name}", tags=["secrets"])

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forge import __version__
 from forge.accounts.request_authentication import authenticate
@@ -24,6 +25,7 @@ from forge.bots.management.routes import files_router as versions_routes
 from forge.bots.management.routes import router as bots_routes
 from forge.bots.memory.routes import router as memory_routes
 from forge.http.envelope import Envelope
+from forge.http.parameters import reject_unknown_parameters
 from forge.interview.routes import router as interview_routes
 from forge.interview.socket import router as interview_socket
 from forge.llm.routes import router as models_routes
@@ -61,6 +63,8 @@ ROUTERS = (
     status_routes,
     websocket_routes,
 )
+LENIENT_ROUTERS = (health_routes, webhook_routes, interview_socket, websocket_routes)
+"""Routers whose clients may send any query parameters: monitors, senders of webhooks, WebSockets."""
 
 
 def create_api(forge: Forge | None) -> FastAPI:
@@ -72,6 +76,7 @@ def create_api(forge: Forge | None) -> FastAPI:
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         separate_input_output_schemas=False,
         responses={
             "4XX": {"model": Envelope[None], "description": "The errors, with hints how to resolve them."},
@@ -79,7 +84,8 @@ def create_api(forge: Forge | None) -> FastAPI:
         },
     )
     for router in ROUTERS:
-        api.include_router(router)
+        is_strict = router not in LENIENT_ROUTERS
+        api.include_router(router, dependencies=[Depends(reject_unknown_parameters)] if is_strict else [])
     install_error_handlers(api)
     if forge is not None:
         _serve(api, forge)
@@ -129,7 +135,7 @@ def mount_pages(api: FastAPI, web: Path) -> None:
     if not (web / "index.html").is_file():
         api.add_api_route("/", _not_built, include_in_schema=False)
         return
-    api.mount("/", WebApp(directory=web), name="web")
+    api.router.default = WebApp(web, not_found=api.router.not_found)
 
 
 async def _not_built(request: Request) -> Response:
@@ -139,8 +145,19 @@ async def _not_built(request: Request) -> Response:
 class WebApp(StaticFiles):
     """Serves the built files, and index.html for the paths of client-side routes.
 
-    index.html is sent only for `/` and when HTML is accepted: a mistyped API path or a missing asset stays a 404.
+    index.html is sent only for `/` and when HTML is accepted: a mistyped API path or a missing asset stays a 404. It is
+    the router's default instead of a mount, which would take the requests whose path has a route with another method.
     """
+
+    def __init__(self, web: Path, not_found: ASGIApp) -> None:
+        super().__init__(directory=web)
+        self._not_found = not_found
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
+            await super().__call__(scope, receive, send)
+        else:
+            await self._not_found(scope, receive, send)
 
     async def get_response(self, path: str, scope: dict[str, object]) -> Response:  # pyright: ignore[reportIncompatibleMethodOverride]
         try:

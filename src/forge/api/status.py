@@ -21,6 +21,8 @@ class Health(BaseModel):
 
 class Version(BaseModel):
     version: str
+    phase: str = "6"
+    """The phase of the protocol documents that defines this response."""
 
 
 @health_router.get("/health")

@@ -10,10 +10,10 @@ from pathlib import Path
 from forge.audits.display_text import escape_path
 from forge.audits.models import AuditRoots
 from forge.errors import Denied, Invalid
+from forge.workspace.filesystem.allowed_roots import ROOTS_SETTING, AllowedRoots
 from forge.workspace.observed.location import find_repository
 from forge.workspace.service import Workspaces
 
-_SETTING = "FORGE_AUDIT_ROOTS"
 MAX_SCANNED = 2000
 MAX_PROJECTS = 200
 
@@ -33,10 +33,9 @@ class AuditTargets:
     ) -> None:
         """If `roots` is None, only the start folder may be audited, unless it contains a home directory."""
         self._workspaces = workspaces
-        self._data_dir = data_dir.resolve()
         self._start = start.resolve()
-        chosen = default_roots(self._start) if roots is None else roots
-        self._roots = tuple(root.resolve() for root in chosen)
+        self.allowed_roots = AllowedRoots.of(roots, start, data_dir)
+        """Workspaces inside the data directory are audited as workspaces, by their owners."""
 
     async def find(self, account_id: str, *, workspace_id: str | None, path: str | None) -> AuditTarget:
         if workspace_id is not None:
@@ -49,11 +48,12 @@ class AuditTargets:
         return await asyncio.to_thread(self._offered)
 
     def _offered(self) -> AuditRoots:
-        projects = sorted({str(folder) for root in self._roots for folder in self._projects(root)})
+        roots = self.allowed_roots.roots
+        projects = sorted({str(folder) for root in roots for folder in self._projects(root)})
         return AuditRoots(
-            roots=[escape_path(str(root)) for root in self._roots],
+            roots=[escape_path(str(root)) for root in roots],
             projects=[path for path in projects if path == escape_path(path)][:MAX_PROJECTS],
-            start=escape_path(str(self._start)) if self._is_allowed(self._start) else None,
+            start=escape_path(str(self._start)) if self.allowed_roots.allows(self._start) else None,
         )
 
     def _projects(self, root: Path) -> Iterator[Path]:
@@ -63,7 +63,7 @@ class AuditTargets:
             return
         with suppress(OSError):  # the root does not exist or is not readable
             for folder in islice(root.iterdir(), MAX_SCANNED):
-                if _is_repository(folder) and self._is_allowed(_resolved(folder)):
+                if _is_repository(folder) and self.allowed_roots.allows(_resolved(folder)):
                     yield folder
 
     async def _workspace(self, account_id: str, workspace_id: str) -> AuditTarget:
@@ -71,10 +71,10 @@ class AuditTargets:
         return AuditTarget(Path(workspace.info.path), workspace.git_dir, workspace.info.name)
 
     def _folder(self, path: str | None) -> AuditTarget:
-        if path is None and not self._is_allowed(self._start):
+        if path is None and not self.allowed_roots.allows(self._start):
             raise Invalid(
                 "Specify a workspace or a path to audit.",
-                hint=f"The setting {_SETTING} lists the folders that may be audited.",
+                hint=f"The setting {ROOTS_SETTING} lists the folders that may be audited.",
                 field="path",
             )
         real = _resolved(self._start / (path or ""))
@@ -87,18 +87,13 @@ class AuditTargets:
 
     def _check_allowed(self, folder: Path, asked: str) -> None:
         """Raise Denied with the path as requested, so that the target of a link is not disclosed."""
-        if not self._is_allowed(folder):
+        if not self.allowed_roots.allows(folder):
             raise Denied(
                 f"{asked[:200]!r} is outside the folders that may be audited, or links outside them.",
-                hint=f"The operator of the server can allow more folders in the setting {_SETTING}; "
+                hint=f"The operator of the server can allow more folders in the setting {ROOTS_SETTING}; "
                 "or create a workspace and audit that.",
                 field="path",
             )
-
-    def _is_allowed(self, folder: Path) -> bool:
-        """Exclude Forge's data directory: workspaces inside it are audited as workspaces, by their owners."""
-        is_inside = any(folder.is_relative_to(root) for root in self._roots)
-        return is_inside and not folder.is_relative_to(self._data_dir)
 
 
 def _is_repository(folder: Path) -> bool:
@@ -106,15 +101,6 @@ def _is_repository(folder: Path) -> bool:
         return (folder / ".git").exists()
     except OSError:
         return False
-
-
-def default_roots(start: Path) -> tuple[Path, ...]:
-    """Return the start folder, or nothing if it contains the home directory."""
-    try:
-        home = Path.home().resolve()
-    except RuntimeError:
-        home = start
-    return () if home.is_relative_to(start) else (start,)
 
 
 def _resolved(path: Path) -> Path:

@@ -69,7 +69,7 @@ class MemoryCommits:
 class UncachedAnalyses:
     """Runs analyzers in this process, without a cache."""
 
-    def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]:
+    def analyze(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]:
         return {entry.path: analyzer(entry.suffix, tree.read(entry.path)) for entry in entries}
 
 

@@ -20,6 +20,7 @@ from forge.runs.journal import wait_for_end
 from forge.runs.models import Problem, Run, RunStatus
 from forge.runs.service import Runs
 from forge.store.database import Store, Tx
+from forge.workspace.filesystem.allowed_roots import AllowedRoots
 
 PATIENCE_S = 120.0
 _REFUSALS: dict[str, type[ForgeError]] = {
@@ -33,6 +34,11 @@ class Audits:
         self._events = events
         self._runs = runs
         self._kind = kind
+
+    @property
+    def allowed_roots(self) -> AllowedRoots:
+        """The folders of the server that may be audited."""
+        return self._kind.targets.allowed_roots
 
     async def roots(self) -> AuditRoots:
         return await self._kind.targets.roots()

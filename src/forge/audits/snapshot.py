@@ -60,7 +60,7 @@ class Analyzer(Protocol[R_co]):
         ...
 
     def __call__(self, suffix: str, data: bytes) -> R_co:
-        """Analyse any bytes without raising; unreadable content is a result, too."""
+        """Analyze any bytes without raising; unreadable content is a result, too."""
         ...
 
 
@@ -77,7 +77,7 @@ class FallbackAnalyzer(Protocol[R_co]):
 T = TypeVar("T")
 
 MAX_BYTES = 2 << 20
-"""The largest file that is analysed. Checks report larger source files as unexamined."""
+"""The largest file that is analyzed. Checks report larger source files as unexamined."""
 
 
 class Kind(StrEnum):
@@ -185,7 +185,7 @@ class Commits(Protocol):
 class Analyses(Protocol):
     """Runs analyzers on files and caches the results."""
 
-    def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]: ...
+    def analyze(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]: ...
 
 
 @dataclass(frozen=True)
@@ -233,12 +233,12 @@ class Snapshot:
             key=lambda e: e.path,
         )
 
-    def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry]) -> Mapping[str, T]:
+    def analyze(self, analyzer: Analyzer[T], entries: Iterable[Entry]) -> Mapping[str, T]:
         """Return the analyzer's result for each file by path, from the cache or computed in parallel.
 
         Files larger than MAX_BYTES are skipped; the caller reports them where it matters.
         """
-        return self.analyses.analyse(analyzer, [e for e in entries if e.size <= MAX_BYTES], self.tree)
+        return self.analyses.analyze(analyzer, [e for e in entries if e.size <= MAX_BYTES], self.tree)
 
     def once(self, make: "Callable[[Snapshot], T]") -> T:
         """Compute a value derived from the snapshot once and share it between checks."""

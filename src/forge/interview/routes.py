@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply
-from forge.http.parameters import Id, Limit
+from forge.http.parameters import Id, Limit, OptionalLimit
 from forge.interview.models import (
     SESSION_PATTERN,
     Assembled,
@@ -166,9 +166,11 @@ async def replay_session(caller: Reader, session_id: SessionId, interviews: Serv
 
 
 @router.get("/drafts")
-async def list_drafts(caller: Reader, interviews: Service) -> Envelope[list[DraftSummary]]:
+async def list_drafts(
+    caller: Reader, interviews: Service, limit: OptionalLimit = None
+) -> Envelope[list[DraftSummary]]:
     """List unfinished interviews, the most recent first."""
-    return reply(await interviews.list_drafts(caller.account_id))
+    return reply((await interviews.list_drafts(caller.account_id))[:limit])
 
 
 @router.get("/memory")

@@ -176,6 +176,7 @@ class BuilderConnection(WebSocketConnection):
     async def _answer(self, new: NewAnswer) -> None:
         """Apply an answer. If it changes nothing, there is no event, so the turn is sent again."""
         if new.turn is None:
+            await self._interviews.view(self._caller.account_id, self._session_id)  # raises NotFound
             raise Conflict(
                 "No turn was sent over this connection yet.",
                 hint="Wait for the current turn, or name the `turn` you answer.",

@@ -109,6 +109,8 @@ def validate_message(value: object) -> Message:
         return _MESSAGE.validate_python(value)
     except ValidationError as error:
         misfit = first_problem(error)
+        if misfit.kind == "model_attributes_type":
+            raise Malformed("A message is a JSON object with a `type`.") from error
         if misfit.kind.startswith("union_tag"):
             raise Malformed("Unknown message type.", hint=f"`type` is one of {', '.join(TYPES)}.") from error
         path = ".".join(str(part) for part in misfit.path[1:])  # the first part is the type

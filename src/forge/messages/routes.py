@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.parameters import CursorParam, Id, Limit
+from forge.http.parameters import CursorParam, Id, Limit, OptionalLimit
 from forge.kernel.text import NO_NUL
 from forge.messages.models import (
     BotMessage,
@@ -78,9 +78,11 @@ async def get_message(caller: Reader, message_id: Id, messages: Service) -> Enve
 
 
 @router.get("/message-channels")
-async def list_channels(caller: Reader, messages: Service) -> Envelope[list[Channel]]:
+async def list_channels(
+    caller: Reader, messages: Service, limit: OptionalLimit = None
+) -> Envelope[list[Channel]]:
     """List channels by name, with their subscribers."""
-    return reply(await messages.channels(caller.account_id))
+    return reply((await messages.channels(caller.account_id))[:limit])
 
 
 @router.post("/message-channels", status_code=status.HTTP_201_CREATED)

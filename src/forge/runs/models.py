@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -61,7 +61,7 @@ class Problem(BaseModel):
     """Delay that the failing service asked for."""
 
     @classmethod
-    def of(cls, error: ForgeError) -> "Problem":
+    def of(cls, error: ForgeError) -> Self:
         return cls(
             code=error.code,
             message=error.message,
@@ -71,7 +71,7 @@ class Problem(BaseModel):
         )
 
     @classmethod
-    def defect(cls, error: Exception) -> "Problem":
+    def defect(cls, error: Exception) -> Self:
         """Describe an unexpected exception by its first line, bounded; the log has the rest."""
         text = str(error).partition("\n")[0][:MAX_DEFECT_TEXT]
         return cls(code="internal", message=f"{type(error).__name__}: {text}", retryable=True)

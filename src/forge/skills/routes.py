@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 
 from forge.http.caller import Admin, Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.parameters import CursorParam, Limit
+from forge.http.parameters import CursorParam, Limit, OptionalLimit
 from forge.skills.models import (
     MAX_SKILL_NAME,
     SKILL_NAME_PATTERN,
@@ -50,7 +50,7 @@ Service = Annotated[Skills, Depends(_skills)]
 
 
 @router.get("")
-async def list_skills(
+async def list_skills(  # noqa: PLR0913
     caller: Reader,
     skills: Service,
     q: Annotated[
@@ -60,12 +60,13 @@ async def list_skills(
     tier: Annotated[Tier | None, Query()] = None,
     state: Annotated[SkillState | None, Query()] = None,
     capability: Annotated[Capability | None, Query(description="A requested capability.")] = None,
+    limit: OptionalLimit = None,
 ) -> Envelope[list[SkillCard]]:
     """List all skills, including those that cannot be read."""
     found = await skills.find_all(
         caller.account_id, words=q, kind=kind, tier=tier, state=state, capability=capability
     )
-    return reply(found)
+    return reply(found[:limit])
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)

@@ -43,7 +43,7 @@ _DBOS_RUN_ID = "operationUUID"
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _RESET, _DIM = "\x1b[0m", "\x1b[2m"
-_COLOURS = {"debug": "\x1b[36m", "info": "\x1b[32m", "warning": "\x1b[33m"}
+_COLORS = {"debug": "\x1b[36m", "info": "\x1b[32m", "warning": "\x1b[33m"}
 _RED = "\x1b[31m"
 
 
@@ -110,14 +110,14 @@ class JsonLines(logging.Formatter):
 
 
 class HumanLines(logging.Formatter):
-    """Readable text: local time and colours on a terminal, UTC and plain text elsewhere.
+    """Readable text: local time and colors on a terminal, UTC and plain text elsewhere.
 
     A message cannot control the terminal or forge log lines: control characters are escaped, further lines are indented.
     """
 
-    def __init__(self, *, coloured: bool) -> None:
+    def __init__(self, *, colored: bool) -> None:
         super().__init__()
-        self._coloured = coloured
+        self._colored = colored
 
     def format(self, record: logging.LogRecord) -> str:
         entry = _entry(record)
@@ -129,14 +129,14 @@ class HumanLines(logging.Formatter):
         return line + "".join(f"\n    {_escape_control(text)}" for text in _detail_lines(entry))
 
     def _clock(self, record: logging.LogRecord, entry: Entry) -> str:
-        if not self._coloured:
+        if not self._colored:
             return str(entry["at"])
         return self._paint(None, _at(record).astimezone().strftime("%H:%M:%S"))
 
     def _paint(self, level: str | None, text: str) -> str:
-        if not self._coloured:
+        if not self._colored:
             return text
-        return (_COLOURS.get(level, _RED) if level else _DIM) + text + _RESET
+        return (_COLORS.get(level, _RED) if level else _DIM) + text + _RESET
 
 
 def _fields(entry: Entry) -> str:

@@ -52,7 +52,7 @@ def configure_logs(data_dir: Path, level: str, *, terminal: bool, name: str = "f
         file = _open_file(data_dir, name)
     except OSError as error:
         raise ConfigError([f"Cannot write logs below {data_dir}: {error.strerror or error}"]) from error
-    return Logs(file, _open_stderr(threshold, coloured=terminal), own_level=min(threshold, logging.INFO))
+    return Logs(file, _open_stderr(threshold, colored=terminal), own_level=min(threshold, logging.INFO))
 
 
 class Logs:
@@ -234,8 +234,8 @@ def _open_file(data_dir: Path, name: str) -> logging.Handler:
     return handler
 
 
-def _open_stderr(threshold: int, *, coloured: bool) -> logging.Handler:
+def _open_stderr(threshold: int, *, colored: bool) -> logging.Handler:
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(threshold)
-    handler.setFormatter(HumanLines(coloured=coloured))
+    handler.setFormatter(HumanLines(colored=colored))
     return handler

@@ -96,11 +96,23 @@ def find_location(settings: ClientSettings) -> Location:
 
 
 def _named(settings: ClientSettings, url: str) -> Location:
-    saved = saved_keys(settings.data_dir)
-    key = settings.api_key.get_secret_value() if settings.api_key else saved.get(url)
+    if settings.api_key:
+        return Location(url, settings.api_key.get_secret_value(), Source.ENVIRONMENT)
+    key = saved_keys(settings.data_dir).get(url) or _local_key(settings.data_dir, url)
     if key is None:
         raise Unauthenticated(f"No API key is saved for {url}.", hint=f"Log in: forge login {url}")
     return Location(url, key, Source.ENVIRONMENT)
+
+
+def _local_key(data_dir: Path, url: str) -> str | None:
+    """Return the key of the server on this machine if `url` is its address, under any name of the loopback."""
+    local = read_private(data_dir / SERVER_FILE, ServerFile)
+    if local is None:
+        return None
+    own, named = urlsplit(local.url), urlsplit(url)
+    is_same = is_loopback(url) and is_loopback(local.url)
+    is_same = is_same and (own.scheme, own.port, own.path) == (named.scheme, named.port, named.path)
+    return local.key if is_same or url == local.url else None
 
 
 def _only_login(data_dir: Path) -> Location:

@@ -48,7 +48,7 @@ TONES = {
     "broken": "red",
     "revoked": "red",
 }
-"""Colors of statuses. All others (ended or not started) are grey."""
+"""Colors of statuses. All others (ended or not started) are gray."""
 
 
 def console(*, stderr: bool = False) -> Console:

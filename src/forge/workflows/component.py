@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -22,6 +21,7 @@ from forge.messages.service import Messages
 from forge.runs.kinds import RunKind
 from forge.runs.service import Runs
 from forge.skills.component import SkillComponent
+from forge.skills.models import Skill, SkillKind
 from forge.store.database import Store, survives_outage
 from forge.workflows import store
 from forge.workflows.definition.models import StepType
@@ -46,6 +46,7 @@ from forge.workflows.triggers.event_listener import EventListener
 from forge.workflows.triggers.file_watcher import FileWatcher
 from forge.workflows.triggers.launcher import StartForTrigger, TriggerLauncher
 from forge.workflows.triggers.webhooks import ResolveSecret, Webhooks
+from forge.workspace.filesystem.allowed_roots import AllowedRoots
 from forge.workspace.service import Workspaces
 
 log = logging.getLogger(__name__)
@@ -86,12 +87,11 @@ class WorkflowDependencies:
 
 
 class WorkflowComponent:
-    def __init__(self, agent_steps: AgentSteps, address: OwnAddress, data_dir: Path) -> None:
+    def __init__(self, agent_steps: AgentSteps, address: OwnAddress) -> None:
         self._database: Store = agent_steps.database
         self._events: EventLog = agent_steps.events
         self._gateway = agent_steps.gateway
         self._address = address
-        self._data_dir = data_dir
         self._kind = WorkflowKind(agent_steps.database, agent_steps.events)
 
     def kind(self) -> RunKind[WorkflowInput]:
@@ -117,9 +117,13 @@ class WorkflowComponent:
                 self._step_executors(dependencies, run_starter), InputCorrector(self._gateway).rewrite, cancel
             )
         )
-        resolve = dependencies.vault.resolve
         triggers = Triggers(
-            self._database, self._events, runs, run_starter.start_for_trigger, resolve, self._data_dir
+            self._database,
+            self._events,
+            runs,
+            run_starter.start_for_trigger,
+            dependencies.vault.resolve,
+            dependencies.audits.allowed_roots,
         )
         async with AsyncExitStack() as stack:
             if is_server:
@@ -151,10 +155,17 @@ class WorkflowComponent:
         async def skills(_account_id: str) -> Collection[str]:
             return await dependencies.skills.library.names()
 
+        async def skill_kinds(names: Collection[str]) -> Mapping[str, SkillKind]:
+            found = await dependencies.skills.library.find_many(names)
+            return {name: skill.manifest.kind for name, skill in found.items() if isinstance(skill, Skill)}
+
         async def secrets(_account_id: str) -> Collection[str]:
             return [secret.name for secret in await dependencies.vault.list("")]
 
-        return ReferenceChecker(self._database, dependencies.bots.bots.slugs, skills, secrets)
+        allowed_roots = dependencies.audits.allowed_roots
+        return ReferenceChecker(
+            self._database, dependencies.bots.bots.slugs, skills, skill_kinds, secrets, allowed_roots
+        )
 
 
 RESTART_DELAY_S = 5.0
@@ -169,7 +180,7 @@ class Triggers:
     runs: Runs
     start_for_trigger: StartForTrigger
     resolve_secret: ResolveSecret
-    data_dir: Path
+    allowed_roots: AllowedRoots
 
     @asynccontextmanager
     async def open(self, *, is_server: bool) -> AsyncGenerator[Webhooks]:
@@ -180,7 +191,7 @@ class Triggers:
                 workers: dict[str, Work] = {
                     "schedules": CronScheduler(launcher).run_forever,
                     "event triggers": EventListener(launcher, self.runs).run_forever,
-                    "file triggers": FileWatcher(launcher, self.data_dir).run_forever,
+                    "file triggers": FileWatcher(launcher, self.allowed_roots).run_forever,
                 }
                 for name, work in workers.items():
                     await stack.enter_async_context(in_background(run_with_restarts(work, name), name))

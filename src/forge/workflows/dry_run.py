@@ -9,7 +9,7 @@ from forge.errors import Invalid
 from forge.events.models import EventData
 from forge.kernel.clock import now
 from forge.runs.models import Problem
-from forge.workflows.definition.models import Definition, Step, StepType
+from forge.workflows.definition.models import Definition, SkillConfig, Step, StepType
 from forge.workflows.engine.activity import RunActivity
 from forge.workflows.engine.execution import Execution
 from forge.workflows.engine.execution_context import ExecutionContext, ScopeFailed
@@ -33,6 +33,8 @@ _PLACEHOLDERS: Mapping[StepType, dict[str, JsonValue]] = {
     StepType.WAIT: {"waited_secs": 0},
 }
 """Placeholder outputs, with the fields that later steps may refer to."""
+_RENDERED: dict[str, JsonValue] = {"output": {"text": NOTE}}
+"""Of a skill step with `render`."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,9 @@ class _DryRunExecutor:
                 {"type": "approval", "approved": True, "comment": NOTE, "by": None, "at": now().isoformat()}
             )
         fields = {name: call.secrets.shown(value) for name, value in config.model_dump(mode="json").items()}
-        return StepResult({**fields, **_PLACEHOLDERS.get(call.step.type, {}), "note": NOTE})
+        is_rendered = isinstance(config, SkillConfig) and config.render
+        placeholders = _RENDERED if is_rendered else _PLACEHOLDERS.get(call.step.type, {})
+        return StepResult({**fields, **placeholders, "note": NOTE})
 
 
 @dataclass

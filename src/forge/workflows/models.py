@@ -51,6 +51,15 @@ class LogLine(BaseModel):
     text: str
 
 
+class StepProblem(Problem):
+    """Why a step failed. `status`, `headers` and `body` are those of an unexpected response to an `http` step."""
+
+    status: int | None = None
+    headers: dict[str, str] | None = None
+    body: JsonValue = None
+    """Null if it is binary, cut text if it is long."""
+
+
 class Attempt(BaseModel):
     """One attempt of a step."""
 
@@ -65,7 +74,7 @@ class Attempt(BaseModel):
     """Set when a model rewrote the step's input for this attempt."""
     note: str = ""
     """Why the input was rewritten."""
-    error: Problem | None = None
+    error: StepProblem | None = None
     retry_in_s: float | None = None
     cost_micros: int = 0
 
@@ -84,7 +93,7 @@ class StepSummary(BaseModel):
     attempt: int = 1
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    error: Problem | None = None
+    error: StepProblem | None = None
     note: str = ""
     """Why the step was skipped, or what it is waiting for."""
     cost_micros: int = 0
@@ -201,15 +210,16 @@ class WorkflowChange(BaseModel):
 
 
 class Submitted(BaseModel):
-    """A run was created and waits for a worker."""
+    """A run was created and waits for a worker, or had been created before."""
 
     run_id: str
     workflow_id: str
     workflow_name: str
-    status: Literal["submitted"] = "submitted"
+    status: Literal["submitted", "duplicate"] = "submitted"
+    """`duplicate`: the same delivery was submitted before; this is the earlier run."""
     trigger: TriggerType
     is_duplicate: bool = False
-    """The same delivery was submitted before; this is the earlier run."""
+    """Whether `status` is `duplicate`."""
 
 
 class WorkflowRun(BaseModel):

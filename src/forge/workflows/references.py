@@ -1,9 +1,12 @@
-"""Check whether the bots, skills, workflows and secrets that a definition names exist."""
+"""Check what a definition refers to outside of it: bots, skills, workflows, secrets, and folders of the server."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from forge.errors import Invalid
+from forge.skills.invocations.runner import cannot_render
+from forge.skills.models import SkillKind
 from forge.store.database import Store
 from forge.workflows import store
 from forge.workflows.definition.expression_checks import secrets_named
@@ -11,6 +14,7 @@ from forge.workflows.definition.models import (
     AgentConfig,
     BotOwner,
     Definition,
+    FileWatchTrigger,
     MessageConfig,
     Place,
     SkillConfig,
@@ -19,9 +23,13 @@ from forge.workflows.definition.models import (
     WebhookTrigger,
 )
 from forge.workflows.definition.source import Fault, Path, Source
+from forge.workflows.triggers.watch_thread import resolve_path
+from forge.workspace.filesystem.allowed_roots import AllowedRoots
 
 Names = Callable[[str], Awaitable[Collection[str]]]
 """Return the names that exist in an account."""
+SkillKinds = Callable[[Collection[str]], Awaitable[Mapping[str, SkillKind]]]
+"""Return the kinds of those of the skills that can be read, by name."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +37,23 @@ class ReferenceChecker:
     database: Store
     bots: Names
     skills: Names
+    skill_kinds: SkillKinds
     secrets: Names
+    allowed_roots: AllowedRoots
 
-    async def find_unknown(self, account_id: str, definition: Definition, source: str) -> list[Place]:
-        """Return a warning for each unknown name, with its position in the source.
+    async def find_problems(self, account_id: str, definition: Definition, source: str) -> list[Place]:
+        """Return the problems with their positions in the source.
 
-        Not errors, because the name may be created before the workflow runs.
+        An unknown name is only a warning, because it may be created before the workflow runs.
         """
         faults = await self._faults(account_id, definition)
         return await asyncio.to_thread(_places, source, faults) if faults else []
 
     async def _faults(self, account_id: str, definition: Definition) -> list[Fault]:
+        unknown = await self._unknown_names(account_id, definition)
+        return [*unknown, *await self._render_faults(definition), *await self._path_faults(definition)]
+
+    async def _unknown_names(self, account_id: str, definition: Definition) -> list[Fault]:
         bots, skills = await self.bots(account_id), await self.skills(account_id)
         secrets = await self.secrets(account_id)
         async with self.database.read() as tx:
@@ -59,6 +73,36 @@ class ReferenceChecker:
             known = {"bot": bots, "skill": skills, "workflow": workflows}.get(kind, ())
             if name is not None and "{{" not in name and name not in known:
                 found.append(_fault(("steps", i, "config", field), kind, name))
+        return found
+
+    async def _render_faults(self, definition: Definition) -> list[Fault]:
+        rendered = {
+            i: step.config.skill
+            for i, step in enumerate(definition.steps)
+            if isinstance(step.config, SkillConfig) and step.config.render
+        }
+        if not rendered:
+            return []
+        kinds = await self.skill_kinds(set(rendered.values()))
+        return [
+            Fault(("steps", i, "config", "render"), cannot_render(name, kinds[name]), "Remove `render`.")
+            for i, name in rendered.items()
+            if kinds.get(name, SkillKind.PROMPT) is not SkillKind.PROMPT
+        ]
+
+    async def _path_faults(self, definition: Definition) -> list[Fault]:
+        watched: dict[Path, str] = {
+            ("triggers", i, "paths", j): path
+            for i, trigger in enumerate(definition.triggers)
+            if isinstance(trigger, FileWatchTrigger)
+            for j, path in enumerate(trigger.paths)
+        }
+        found: list[Fault] = []
+        for at, path in watched.items():
+            try:
+                await asyncio.to_thread(resolve_path, path, self.allowed_roots)
+            except Invalid as error:
+                found.append(Fault(at, error.message, error.hint))
         return found
 
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request, status
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.parameters import CursorParam, Id, Limit
+from forge.http.parameters import CursorParam, Id, Limit, OptionalLimit
 from forge.kernel.text import NO_NUL
 from forge.workflows.models import (
     DryRun,
@@ -58,9 +58,10 @@ async def list_workflows(
     owner: Annotated[
         Annotated[str, NO_NUL] | None, Query(max_length=64, description="The slug of a bot.")
     ] = None,
+    limit: OptionalLimit = None,
 ) -> Envelope[list[WorkflowCard]]:
     """List workflows by name, each with its last runs."""
-    return reply(await workflows.find_all(caller.account_id, words=q, owner=owner))
+    return reply((await workflows.find_all(caller.account_id, words=q, owner=owner))[:limit])
 
 
 @router.post("/workflows", status_code=status.HTTP_201_CREATED)
@@ -82,9 +83,11 @@ async def get_schema(caller: Reader, workflows: Service) -> Envelope[dict[str, A
 
 
 @router.get("/workflows/templates")
-async def list_templates(caller: Reader, workflows: Service) -> Envelope[list[WorkflowTemplate]]:
+async def list_templates(
+    caller: Reader, workflows: Service, limit: OptionalLimit = None
+) -> Envelope[list[WorkflowTemplate]]:
     """List templates for new workflows."""
-    return reply(workflows.templates())
+    return reply(workflows.templates()[:limit])
 
 
 @router.get("/workflows/{ref}")
@@ -116,9 +119,11 @@ async def delete_workflow(caller: Writer, ref: Ref, workflows: Service) -> Envel
 
 
 @router.get("/workflows/{ref}/versions")
-async def list_versions(caller: Reader, ref: Ref, workflows: Service) -> Envelope[list[WorkflowVersion]]:
+async def list_versions(
+    caller: Reader, ref: Ref, workflows: Service, limit: OptionalLimit = None
+) -> Envelope[list[WorkflowVersion]]:
     """List versions, newest first."""
-    return reply(await workflows.versions(caller.account_id, ref))
+    return reply((await workflows.versions(caller.account_id, ref))[:limit])
 
 
 @router.get("/workflows/{ref}/versions/{number}")

@@ -48,9 +48,14 @@ class RunStarter:
         """Start a run. The caller holds the lock on `row`, which serializes the starts of a workflow."""
         trigger_request = start.trigger_request
         if trigger_request.dedupe_key is not None:
+            if trigger_request.dedupe_since is not None:
+                await store.expire_dedupe(
+                    tx, row.id, trigger_request.dedupe_key, trigger_request.dedupe_since
+                )
             known = await store.find_by_dedupe(tx, row.id, trigger_request.dedupe_key)
             if known is not None:
-                return _submitted(row, known, trigger_request.type).model_copy(update={"is_duplicate": True})
+                duplicate = {"status": "duplicate", "is_duplicate": True}
+                return _submitted(row, known, trigger_request.type).model_copy(update=duplicate)
         if trigger_request.depth > MAX_DEPTH:
             raise Invalid(
                 f"{row.name} would be run {trigger_request.depth + 1} in a chain of runs that start each other; "

@@ -55,6 +55,7 @@ class Workflows:
 
     async def create(self, account_id: str, request: WorkflowWish, *, by: str) -> WorkflowDetail:
         definition, source = await _parse_or_raise(request, None)
+        await self._check_references(account_id, definition, source)
         at = now()
         row = WorkflowRow(
             id=new_id(),
@@ -77,9 +78,9 @@ class Workflows:
         read, source = await asyncio.to_thread(_parse, request, request.source)
         problems = list(read.problems)
         if read.definition is not None:
-            problems += await self.reference_checker.find_unknown(account_id, read.definition, source)
+            problems += await self.reference_checker.find_problems(account_id, read.definition, source)
         return Reading(
-            is_usable=read.is_usable,
+            is_usable=read.definition is not None and all(problem.is_warning for problem in problems),
             problems=problems,
             definition=read.definition.as_json() if read.definition else None,
             source=source,
@@ -100,7 +101,7 @@ class Workflows:
             **shown.model_dump(),
             definition=version.definition,
             source=version.source,
-            warnings=await self.reference_checker.find_unknown(account_id, version.parsed, version.source),
+            warnings=await self.reference_checker.find_problems(account_id, version.parsed, version.source),
         )
 
     async def update(self, account_id: str, ref: str, request: WorkflowWish, *, by: str) -> WorkflowDetail:
@@ -111,6 +112,7 @@ class Workflows:
         definition, source = await _parse_or_raise(request, newest.source)
         if source == newest.source and request.expected_number in (None, before.number):
             return await self.get(account_id, before.id)  # nothing changes
+        await self._check_references(account_id, definition, source)
         async with self.database.begin() as tx:
             row = await require_workflow(tx, account_id, before.id, lock=True)
             if request.expected_number is not None and request.expected_number != row.number:
@@ -165,6 +167,11 @@ class Workflows:
         return WorkflowVersionDetail(
             **found.view().model_dump(), definition=found.definition, source=found.source
         )
+
+    async def _check_references(self, account_id: str, definition: Definition, source: str) -> None:
+        problems = await self.reference_checker.find_problems(account_id, definition, source)
+        if not all(problem.is_warning for problem in problems):
+            raise invalid_definition(problems)
 
     async def _save(self, tx: Tx, row: WorkflowRow, definition: Definition, source: str, *, by: str) -> None:
         version = VersionRow(

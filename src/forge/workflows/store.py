@@ -169,6 +169,16 @@ async def find_by_dedupe(tx: Tx, workflow_id: str, key: str) -> str | None:
     return (await tx.execute(query)).scalar_one_or_none()
 
 
+async def expire_dedupe(tx: Tx, workflow_id: str, key: str, before: datetime) -> None:
+    """Release the key of a run created before this time, so that a new run can have it."""
+    is_expired = (
+        (workflow_runs.c.workflow_id == workflow_id)
+        & (workflow_runs.c.dedupe_key == key)
+        & (workflow_runs.c.created_at < before)
+    )
+    await tx.execute(sa.update(workflow_runs).where(is_expired).values(dedupe_key=None))
+
+
 async def list_runs(
     tx: Tx,
     account_id: str,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, status
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply
-from forge.http.parameters import Id
+from forge.http.parameters import Id, OptionalLimit
 from forge.http.scope import Scope
 from forge.workspace.filesystem.files import Files
 from forge.workspace.filesystem.pattern import MAX_PATTERN
@@ -38,8 +38,10 @@ Matches = Annotated[int, Query(ge=1, le=1000, description="Maximum number of mat
 
 
 @router.get("")
-async def list_workspaces(caller: Reader, workspaces: Service) -> Envelope[list[WorkspaceInfo]]:
-    return reply(await workspaces.list(caller.account_id))
+async def list_workspaces(
+    caller: Reader, workspaces: Service, limit: OptionalLimit = None
+) -> Envelope[list[WorkspaceInfo]]:
+    return reply((await workspaces.list(caller.account_id))[:limit])
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -67,11 +69,15 @@ async def remove_workspace(caller: Writer, workspace_id: Id, workspaces: Service
 
 @router.get("/{workspace_id}/files")
 async def list_files(
-    caller: Reader, workspace_id: Id, workspaces: Service, path: PathOf = "."
+    caller: Reader,
+    workspace_id: Id,
+    workspaces: Service,
+    path: PathOf = ".",
+    limit: OptionalLimit = None,
 ) -> Envelope[list[FileEntry]]:
     """List the entries of a directory."""
     workspace = await workspaces.open(caller.account_id, workspace_id)
-    return reply(await asyncio.to_thread(_list_entries, workspace.files, path))
+    return reply((await asyncio.to_thread(_list_entries, workspace.files, path))[:limit])
 
 
 @router.get("/{workspace_id}/file")

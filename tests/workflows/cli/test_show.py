@@ -27,6 +27,7 @@ from forge.workflows.models import (
     DryRun,
     LogLine,
     StepDetail,
+    StepProblem,
     StepStatus,
     StepSummary,
     StripRun,
@@ -201,7 +202,7 @@ def test_step_status_is_shown_in_one_line(changes: dict[str, Any], expected: str
 
 def test_step_page_shows_input_output_attempts_and_log():
     attempts = [
-        Attempt(number=1, started_at=AT, duration_ms=20, error=Problem(code="x", message="No.")),
+        Attempt(number=1, started_at=AT, duration_ms=20, error=StepProblem(code="x", message="No.")),
         Attempt(number=2, started_at=AT, duration_ms=30, note="The address was wrong."),
     ]
     logs = [LogLine(text="asked"), LogLine(level="warn", text="slow\x1b[2J")]

@@ -25,6 +25,7 @@ from forge.workflows.triggers.watch_thread import (
     fits,
     resolve_roots,
 )
+from forge.workspace.filesystem.allowed_roots import AllowedRoots
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +45,7 @@ def inbox(tmp_path: Path) -> Path:
 async def watching(
     environment: Environment, own_dir: Path, *, watches: int = 1
 ) -> AsyncIterator[FileWatcher]:
-    watcher = FileWatcher(environment.launcher, own_dir)
+    watcher = FileWatcher(environment.launcher, AllowedRoots((Path("/"),), own_dir))
     async with in_background(watcher.run_forever(), "watcher"):
         await eventually(lambda: are_ready(watcher, watches))
         yield watcher
@@ -243,7 +244,7 @@ async def test_watch_failure_is_reported_once(
 
 @pytest.mark.parametrize("path", ["/", "/proc/self", "/sys", "/dev/shm", "/no/such/place"])
 def test_forbidden_paths_cannot_be_watched(path: str, tmp_path: Path):
-    resolved = resolve_roots([path], tmp_path)
+    resolved = resolve_roots([path], AllowedRoots((Path("/"),), tmp_path))
     assert resolved.roots == () and path in (resolved.problem or "")
 
 
@@ -251,21 +252,26 @@ def test_link_to_forbidden_path_cannot_be_watched(tmp_path: Path):
     (tmp_path / "link").symlink_to("/proc/self")
     (tmp_path / "own").mkdir()
     for path in (tmp_path / "link", tmp_path / "own" / ".." / "own"):
-        assert resolve_roots([str(path)], tmp_path.resolve() / "own").roots == ()
+        assert (
+            resolve_roots([str(path)], AllowedRoots((tmp_path.resolve(),), tmp_path.resolve() / "own")).roots
+            == ()
+        )
 
 
 def test_files_are_listed_once_with_cyclic_links(tmp_path: Path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "file").write_text("1")
     (tmp_path / "a" / "up").symlink_to(tmp_path)
-    found = watch_thread.files_in(tmp_path, 1000, excluded=tmp_path / "none")
+    found = watch_thread.files_in(tmp_path, 1000, AllowedRoots((tmp_path.resolve(),), tmp_path / "none"))
     assert len(found) <= 2 and tmp_path / "a" / "file" in found
 
 
 def test_self_referencing_link_is_ignored(tmp_path: Path):
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     (tmp_path / "file").write_text("1")
-    assert tmp_path / "file" in watch_thread.files_in(tmp_path, 1000, excluded=tmp_path / "none")
+    assert tmp_path / "file" in watch_thread.files_in(
+        tmp_path, 1000, AllowedRoots((tmp_path.resolve(),), tmp_path / "none")
+    )
 
 
 def test_patterns_match_names_and_paths():

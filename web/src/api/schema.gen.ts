@@ -1611,7 +1611,7 @@ export interface paths {
         };
         /**
          * List Bots
-         * @description List bots. The result is not paginated.
+         * @description List bots.
          */
         get: operations["list_bots_api_v1_bots_get"];
         put?: never;
@@ -1890,7 +1890,7 @@ export interface paths {
         };
         /**
          * List Messages
-         * @description List the messages of the branch that is shown, oldest first.
+         * @description List the messages of the branch that is shown, oldest first; with `limit`, only the latest ones.
          */
         get: operations["list_messages_api_v1_sessions__session_id__messages_get"];
         put?: never;
@@ -3019,7 +3019,7 @@ export interface components {
              * @default
              */
             note: string;
-            error?: components["schemas"]["Problem"] | null;
+            error?: components["schemas"]["StepProblem"] | null;
             /** Retry In S */
             retry_in_s?: number | null;
             /**
@@ -9373,7 +9373,7 @@ export interface components {
             started_at?: string | null;
             /** Finished At */
             finished_at?: string | null;
-            error?: components["schemas"]["Problem"] | null;
+            error?: components["schemas"]["StepProblem"] | null;
             /**
              * Note
              * @default
@@ -9447,6 +9447,32 @@ export interface components {
             type: "step.finished";
             data: components["schemas"]["StepFinished"];
         };
+        /**
+         * StepProblem
+         * @description Why a step failed. `status`, `headers` and `body` are those of an unexpected response to an `http` step.
+         */
+        StepProblem: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /** Hint */
+            hint?: string | null;
+            /**
+             * Retryable
+             * @default false
+             */
+            retryable: boolean;
+            /** Retry After S */
+            retry_after_s?: number | null;
+            /** Status */
+            status?: number | null;
+            /** Headers */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            body?: components["schemas"]["JsonValue"];
+        };
         /** StepStarted */
         StepStarted: {
             /** Step */
@@ -9496,7 +9522,7 @@ export interface components {
             started_at?: string | null;
             /** Finished At */
             finished_at?: string | null;
-            error?: components["schemas"]["Problem"] | null;
+            error?: components["schemas"]["StepProblem"] | null;
             /**
              * Note
              * @default
@@ -9544,7 +9570,7 @@ export interface components {
         };
         /**
          * Submitted
-         * @description A run was created and waits for a worker.
+         * @description A run was created and waits for a worker, or had been created before.
          */
         Submitted: {
             /** Run Id */
@@ -9556,9 +9582,9 @@ export interface components {
             /**
              * Status
              * @default submitted
-             * @constant
+             * @enum {string}
              */
-            status: "submitted";
+            status: "submitted" | "duplicate";
             trigger: components["schemas"]["TriggerType"];
             /**
              * Is Duplicate
@@ -9800,6 +9826,11 @@ export interface components {
         Version: {
             /** Version */
             version: string;
+            /**
+             * Phase
+             * @default 6
+             */
+            phase: string;
         };
         /**
          * WentBack
@@ -10712,7 +10743,10 @@ export interface operations {
     };
     list_keys_api_v1_keys_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10835,6 +10869,8 @@ export interface operations {
             query?: {
                 /** @description Return only secrets of this scope. Default: all. */
                 scope?: string | null;
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
             };
             header?: never;
             path?: never;
@@ -11686,7 +11722,10 @@ export interface operations {
     };
     list_workspaces_api_v1_workspaces_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11849,6 +11888,8 @@ export interface operations {
             query?: {
                 /** @description Path relative to the workspace. */
                 path?: string;
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
             };
             header?: never;
             path: {
@@ -12448,7 +12489,10 @@ export interface operations {
     };
     list_registries_api_v1_skill_registries_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12610,6 +12654,8 @@ export interface operations {
         parameters: {
             query?: {
                 q?: string;
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
             };
             header?: never;
             path?: never;
@@ -12656,6 +12702,8 @@ export interface operations {
                 state?: components["schemas"]["SkillState"] | null;
                 /** @description A requested capability. */
                 capability?: components["schemas"]["Capability"] | null;
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
             };
             header?: never;
             path?: never;
@@ -13348,6 +13396,8 @@ export interface operations {
                 q?: string;
                 /** @description The slug of a bot. */
                 owner?: string | null;
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
             };
             header?: never;
             path?: never;
@@ -13508,7 +13558,10 @@ export interface operations {
     };
     list_templates_api_v1_workflows_templates_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -13718,7 +13771,10 @@ export interface operations {
     };
     list_versions_api_v1_workflows__ref__versions_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
             header?: never;
             path: {
                 /** @description The name or id of a workflow. */
@@ -14452,7 +14508,10 @@ export interface operations {
     };
     list_channels_api_v1_message_channels_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -14668,6 +14727,8 @@ export interface operations {
                 /** @description Words to find in the name, slug, description or tags. */
                 q?: string;
                 sort?: components["schemas"]["BotSort"];
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
             };
             header?: never;
             path?: never;
@@ -15044,7 +15105,10 @@ export interface operations {
     };
     list_bot_skills_api_v1_bots__bot__skills_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
             header?: never;
             path: {
                 /** @description The id or the slug of a bot. */
@@ -15516,7 +15580,10 @@ export interface operations {
     };
     list_messages_api_v1_sessions__session_id__messages_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
             header?: never;
             path: {
                 session_id: string;
@@ -16879,7 +16946,10 @@ export interface operations {
     };
     list_drafts_api_v1_builder_drafts_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;

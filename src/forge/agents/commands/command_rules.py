@@ -100,13 +100,24 @@ def _fetching(rules: Iterable[Rule], *, in_environment: bool = False) -> Iterabl
     return (replace(rule, network=Network.REGISTRY, in_environment=in_environment) for rule in rules)
 
 
+# For every tool: options that load plugins, runners or setup code are refused, a configuration file is accepted. What a
+# tool loads is thus written in files of the workspace, where it can be reviewed.
 _PYTEST = Rest(
-    never=_options("--junit* --pdb* --trace --pastebin* --basetemp* --looponfail --debug* --log-file*")
+    never=_options("--junit* --pdb* --trace --pastebin* --basetemp* --looponfail --debug* --log-file* -p*")
 )
 _VITEST = Rest(
-    never=_options("--watch* -w --ui* --api* --reporter* --outputFile* --browser* --inspect* --execArgv*")
+    never=_options(
+        "--watch* -w --ui* --api* --reporter* --outputFile* --browser* --inspect* --execArgv* "
+        "--environment* --globalSetup* --runner* --snapshotEnvironment*"
+    )
 )
-_JEST = Rest(never=_options("--watch* --json* --outputFile* --reporters* --inspect*"))
+_JEST = Rest(
+    never=_options(
+        "--watch* --json* --outputFile* --reporters* --inspect* --env* --filter* --globalSetup* "
+        "--globalTeardown* --preset* --resolver* --runner* --setupFiles* --snapshotSerializers* --testEnvironment* "
+        "--testResultsProcessor* --testRunner* --testSequencer* --transform*"
+    )
+)
 _NODE_TEST = Rest(
     only=_options(
         "--test-name-pattern= --test-skip-pattern= --test-only --test-concurrency= --test-timeout= "
@@ -162,7 +173,7 @@ _UNWATCHED = Rest(never=_options("--watch* -w --init"), unlike=WATCHING)
 _ESLINT = Rest(
     unlike=re.compile(rf"{WATCHING.pattern}|--(rulesdir|resolve.*|plugin|parser)", re.IGNORECASE),
 )
-"""Refuses options that load code from elsewhere; ESLint is configured in the workspace."""
+_PRETTIER = Rest(never=_options("--watch* -w --plugin*"), unlike=WATCHING)
 
 TESTS: tuple[Rule, ...] = (
     _rule("pytest", _PYTEST, Runner.PYTEST),
@@ -193,7 +204,8 @@ COMMANDS: tuple[Rule, ...] = (
     _rule("npm --version", _VERSION),
     _rule("node --check", Rest(only=_options(""))),
     _rule("node --version", _VERSION),
-    *(rule for name in ("tsc", "biome", "pyright", "prettier") for rule in _node_tool(name, _UNWATCHED)),
+    *(rule for name in ("tsc", "biome", "pyright") for rule in _node_tool(name, _UNWATCHED)),
+    *_node_tool("prettier", _PRETTIER),
     *_node_tool("eslint", _ESLINT),
     _rule("ruff", _UNWATCHED),
     *_python("-m ruff", _UNWATCHED),

@@ -1,6 +1,6 @@
 """Run analyzers on files and cache the results by content, so that a second audit only reads changed files.
 
-Small files are analysed in this process. Large files, and all files if there are many, go to worker processes, in parallel
+Small files are analyzed in this process. Large files, and all files if there are many, go to worker processes, in parallel
 and so that a file that crashes or stalls a parser does no harm.
 """
 
@@ -28,7 +28,7 @@ MAX_WORKERS = 8
 MIN_POOL_BYTES = 2 << 20
 """Total bytes above which worker processes are faster, including their start."""
 MAX_INLINE_BYTES = 32 << 10
-"""The largest file analysed in this process. Even a hostile one takes only seconds and no deep stack."""
+"""The largest file analyzed in this process. Even a hostile one takes only seconds and no deep stack."""
 INLINE_LIMIT_S = 2.0
 """After this time the remaining small files go to worker processes, which can be killed."""
 CHUNK_BYTES = 256 << 10
@@ -49,7 +49,7 @@ class CachedAnalyses:
         self._lock = Lock()
         self._known: dict[str, dict[Content, Any]] = {}
 
-    def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]:
+    def analyze(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]:
         asked = [(entry, (entry.suffix, entry.blob)) for entry in entries]
         with self._lock:
             known: dict[Content, T] = self._known.setdefault(analyzer.key, {})
@@ -82,15 +82,15 @@ class CachedAnalyses:
         decode = msgspec.msgpack.Decoder(analyzer.result).decode
         made: dict[tuple[str, str], bytes] = {}
         try:
-            with closing(self._analysed(analyzer, list(missing.values()), tree)) as analysed:
-                for (suffix, blob), value in analysed:
+            with closing(self._analyzed(analyzer, list(missing.values()), tree)) as analyzed:
+                for (suffix, blob), value in analyzed:
                     known[suffix, blob] = decode(value)
                     made[scope_name(analyzer.key, suffix), blob] = value
         finally:
             if self._cache is not None and made:
                 self._cache.store(made)
 
-    def _analysed(
+    def _analyzed(
         self, analyzer: Analyzer[T], entries: Sequence[Entry], tree: Tree
     ) -> Generator[tuple[Content, bytes]]:
         encode = msgspec.msgpack.Encoder().encode
@@ -113,7 +113,7 @@ class CachedAnalyses:
                     yield (piece.suffix, piece.blob), made
 
     def _divide(self, entries: Sequence[Entry]) -> tuple[Sequence[Entry], Sequence[Entry]]:
-        """Divide files into those analysed in this process and those for worker processes."""
+        """Divide files into those analyzed in this process and those for worker processes."""
         if self._pool is None:
             return entries, ()
         if self._workers > 1 and sum(entry.size for entry in entries) > MIN_POOL_BYTES:
@@ -164,4 +164,4 @@ def _unreadable(analyzer: Analyzer[Any], piece: SourceFile) -> object:
     """Return the fallback result for a file that crashed the analyzer."""
     if isinstance(analyzer, FallbackAnalyzer):
         return cast("FallbackAnalyzer[object]", analyzer).unreadable()
-    raise AnalysisFailed(f"{piece.path} cannot be analysed: {analyzer.key} crashed.")
+    raise AnalysisFailed(f"{piece.path} cannot be analyzed: {analyzer.key} crashed.")

@@ -22,7 +22,7 @@ ISOLATED = ("-I", "-X", "utf8", "-m", "forge.audits.analysis.worker_process")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to analyse, with its content."""
+    """A file to analyze, with its content."""
 
     suffix: str
     blob: str

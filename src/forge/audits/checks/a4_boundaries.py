@@ -245,7 +245,7 @@ class Audit:
         """Pattern matches by layer and path."""
         return {
             layer.name: dict(
-                self.snapshot.analyse(PatternSearch(_patterns(layer)), self._searched[layer.name])
+                self.snapshot.analyze(PatternSearch(_patterns(layer)), self._searched[layer.name])
             )
             for layer in self._with_patterns
         }

@@ -1,4 +1,4 @@
-"""A6: require an authorisation in the ledger for every commit, by full commit id."""
+"""A6: require an authorization in the ledger for every commit, by full commit id."""
 
 from collections.abc import Sequence
 
@@ -14,25 +14,25 @@ from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
 
 DOCS = """
-An authorisation is a ledger entry written by `forge audit authorize`: the full id of one commit and who authorised it. The
-last one counts, for that commit and all its ancestors. Prose is never read: a sentence about a commit authorises nothing.
+An authorization is a ledger entry written by `forge audit authorize`: the full id of one commit and who authorized it. The
+last one counts, for that commit and all its ancestors. Prose is never read: a sentence about a commit authorizes nothing.
 `forge audit authorize` accepts a commit that contains exactly the files of the last audit, and that audit must have passed
 everything except this check.
 
 | rule | what it means |
 |---|---|
-| `unauthorized` | FAIL: HEAD has newer commits; the finding counts and names them. Commits that change only evidence files do not count, as the ledger is committed after the authorisation in it |
-| `rewritten-history` | FAIL: the authorised commit is no longer an ancestor of HEAD |
-| `unknown-commit` | ERROR: the authorised commit is not in this repository, for example in a shallow clone |
+| `unauthorized` | FAIL: HEAD has newer commits; the finding counts and names them. Commits that change only evidence files do not count, as the ledger is committed after the authorization in it |
+| `rewritten-history` | FAIL: the authorized commit is no longer an ancestor of HEAD |
+| `unknown-commit` | ERROR: the authorized commit is not in this repository, for example in a shallow clone |
 | `broken-ledger` | ERROR: the ledger was tampered with, see W2 |
 | `unknown-signer` | ERROR: it is signed with a key that this machine does not trust |
-| `bypassed` | a note: the commit was authorised without an audit, with the given reason |
+| `bypassed` | a note: the commit was authorized without an audit, with the given reason |
 
-Before the first authorisation the check is skipped, as long as only evidence was committed since the first audit.
+Before the first authorization the check is skipped, as long as only evidence was committed since the first audit.
 """
 
 
-FIRST_CYCLE = "first cycle: nothing has been authorised yet"
+FIRST_CYCLE = "first cycle: nothing has been authorized yet"
 MAX_NAMED = 5
 MAX_ASKED = 1000
 """Commits whose changed files are read; older ones count as changes of code."""
@@ -51,7 +51,7 @@ def examine(snapshot: Snapshot) -> Examination:
         return _nothing_granted(snapshot, state.lines)
     if not grants[-1].is_signed or grants[-1].entry.signer not in snapshot.trust.keys:
         number, key = grants[-1].entry.number, grants[-1].entry.signer
-        message = f"entry {number} authorises a commit, but its key is not trusted here: {key[:16]}…"
+        message = f"entry {number} authorizes a commit, but its key is not trusted here: {key[:16]}…"
         return examined(
             [_error(snapshot, "unknown-signer", message, f"forge audit trust {key}")], 0, "commits"
         )
@@ -79,7 +79,7 @@ def _nothing_granted(snapshot: Snapshot, lines: Sequence[Line]) -> Examination:
     if commits is not None and not commits:
         return skip(f"{FIRST_CYCLE}, and only evidence was committed since the first audit", "commits")
     named = f": {_named(commits)}" if commits else ""
-    message = f"commits were made since the first audit, but none was authorised{named}"
+    message = f"commits were made since the first audit, but none was authorized{named}"
     found = Found("unauthorized", Severity.FAIL, message, _fix(snapshot), subject="HEAD")
     return examined([found], len(commits or ()) or 1, "commits")
 
@@ -91,29 +91,29 @@ def _since(snapshot: Snapshot, grant: Line) -> Examination:
         return examined([_error(snapshot, "broken-ledger", message, "Update Forge.")], 0, "commits")
     found: list[Found] = []
     if grant.entry.kind == Kind.BYPASS:
-        message = f"{body.commit[:SHORT]} was authorised without an audit: {body.reason}"
+        message = f"{body.commit[:SHORT]} was authorized without an audit: {body.reason}"
         found.append(Found("bypassed", Severity.NOTE, message, "Audit it later.", subject=body.commit))
     if snapshot.commits.find(body.commit) is None:
-        message = f"the authorised commit {body.commit[:SHORT]} is not in this repository"
-        fix = "Fetch the whole history (git fetch --unshallow), or authorise an existing commit."
+        message = f"the authorized commit {body.commit[:SHORT]} is not in this repository"
+        fix = "Fetch the whole history (git fetch --unshallow), or authorize an existing commit."
         return examined([*found, _error(snapshot, "unknown-commit", message, fix)], 0, "commits")
     since = snapshot.commits.since(body.commit)
     after = _with_content(snapshot, since or ())
     if since is None:
-        message = f"the authorised commit {body.commit[:SHORT]} is not in the history of HEAD: history was rewritten"
+        message = f"the authorized commit {body.commit[:SHORT]} is not in the history of HEAD: history was rewritten"
         found.append(Found("rewritten-history", Severity.FAIL, message, _fix(snapshot), subject=body.commit))
     elif after:
         count = f"{len(after)} commit{'' if len(after) == 1 else 's'}"
-        message = f"{count} since the last authorised one ({body.commit[:SHORT]}): {_named(after)}"
+        message = f"{count} since the last authorized one ({body.commit[:SHORT]}): {_named(after)}"
         found.append(Found("unauthorized", Severity.FAIL, message, _fix(snapshot), subject="HEAD"))
     is_good = all(one.severity is Severity.NOTE for one in found)
     what = "only evidence" if since else "nothing"
-    detail = f"{what} was committed since {body.commit[:SHORT]}, authorised by {body.by}" if is_good else ""
+    detail = f"{what} was committed since {body.commit[:SHORT]}, authorized by {body.by}" if is_good else ""
     return examined(found, 1 + len(since or ()), "commits", detail=detail)
 
 
 def _with_content(snapshot: Snapshot, commits: Sequence[str]) -> list[str]:
-    """Drop commits that change only evidence files: committing the ledger needs no authorisation."""
+    """Drop commits that change only evidence files: committing the ledger needs no authorization."""
     changed = snapshot.commits.changed(commits[-MAX_ASKED:])
     is_evidence = snapshot.governance.is_evidence
     return [one for one in commits if one not in changed or not all(map(is_evidence, changed[one]))]
@@ -124,7 +124,7 @@ def _named(commits: Sequence[str]) -> str:
 
 
 def _fix(snapshot: Snapshot) -> str:
-    return f"Audit and authorise it: forge audit authorize --commit {(snapshot.head or 'HEAD')[:SHORT]}"
+    return f"Audit and authorize it: forge audit authorize --commit {(snapshot.head or 'HEAD')[:SHORT]}"
 
 
 def _error(snapshot: Snapshot, rule: str, message: str, fix: str) -> Found:
@@ -153,7 +153,7 @@ def _only_audited(head: str) -> Snapshot:
 
 
 def _committed(*paths: str, grant: bool = True) -> Snapshot:
-    """A commit that changes these files after an authorised or audited one."""
+    """A commit that changes these files after an authorized or audited one."""
     commits = MemoryCommits((HEAD, OLD), changes={HEAD: paths})
     if grant:
         return _granted(OLD, commits=commits)
@@ -184,13 +184,13 @@ def _bypassed() -> Snapshot:
 
 LEDGER_PATH = "Forge/evidence/audit_ledger.jsonl"
 FIXTURES = (
-    Fixture("HEAD is authorised", lambda: _granted(HEAD), "PASS"),
+    Fixture("HEAD is authorized", lambda: _granted(HEAD), "PASS"),
     Fixture("a bypass with its reason", _bypassed, "PASS", ("bypassed",)),
     Fixture("no ledger", lambda: snapshot_of(CODE), "SKIP"),
     Fixture("audited, nothing committed since", lambda: _only_audited(HEAD), "SKIP"),
     Fixture("a commit in prose only", _prose, "SKIP"),
-    Fixture("committed, never authorised", lambda: _only_audited(OLD), "FAIL", ("unauthorized",)),
-    Fixture("a commit after the authorised one", lambda: _granted(OLD), "FAIL", ("unauthorized",)),
+    Fixture("committed, never authorized", lambda: _only_audited(OLD), "FAIL", ("unauthorized",)),
+    Fixture("a commit after the authorized one", lambda: _granted(OLD), "FAIL", ("unauthorized",)),
     Fixture("the ledger committed afterwards", lambda: _committed(LEDGER_PATH), "PASS"),
     Fixture("the ledger committed first", lambda: _committed(LEDGER_PATH, grant=False), "SKIP"),
     Fixture("code beside the ledger", lambda: _committed(LEDGER_PATH, "app.py"), "FAIL", ("unauthorized",)),
@@ -201,15 +201,15 @@ FIXTURES = (
         ("unauthorized",),
     ),
     Fixture("an unknown commit", lambda: _granted(GONE), "ERROR", ("unknown-commit",)),
-    Fixture("an authorisation changed by hand", _forged, "ERROR", ("broken-ledger",)),
-    Fixture("an authorisation by a stranger", _by_a_stranger, "ERROR", ("unknown-signer",)),
+    Fixture("an authorization changed by hand", _forged, "ERROR", ("broken-ledger",)),
+    Fixture("an authorization by a stranger", _by_a_stranger, "ERROR", ("unknown-signer",)),
 )
 
 
 CHECK = Check(
     code="A6",
     name="Authorization gate",
-    why="A person is responsible for every commit, and the ledger proves who authorised it.",
+    why="A person is responsible for every commit, and the ledger proves who authorized it.",
     docs=DOCS,
     examine=examine,
     fixtures=FIXTURES,

@@ -208,7 +208,7 @@ class _Audit:
         """Drop issues that a script's inline requirements (PEP 723) declare. Only files with issues are read."""
         entries = self._snapshot.tree.entries
         paths = sorted({issue.path for issue in issues if issue.is_python})
-        inline = self._snapshot.analyse(ManifestAnalyzer(Format.INLINE), [entries[path] for path in paths])
+        inline = self._snapshot.analyze(ManifestAnalyzer(Format.INLINE), [entries[path] for path in paths])
         inline_views = {
             path: view_of([Source(path, Format.INLINE, manifest, "")]) for path, manifest in inline.items()
         }

@@ -92,7 +92,7 @@ def _read(snapshot: Snapshot, path: str) -> Spec:
         return Spec(problem=f"it is a {entry.kind.value}, not a file")
     if entry.size > MAX_BYTES:
         return Spec(problem=f"it is larger than {MAX_BYTES >> 20} MB")
-    return snapshot.analyse(SPECS, [entry])[path]
+    return snapshot.analyze(SPECS, [entry])[path]
 
 
 def _implementation(snapshot: Snapshot) -> Mapping[str, FileFacts]:

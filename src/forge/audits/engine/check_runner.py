@@ -1,6 +1,6 @@
 """Run checks on a snapshot and build the report, without access to disk, database or clock.
 
-Checks run one after another: their slow part is analysing files, which runs in parallel and is cached (see `analysis`).
+Checks run one after another: their slow part is analyzing files, which runs in parallel and is cached (see `analysis`).
 A check that raises becomes an ERROR of that check; the others still run.
 """
 

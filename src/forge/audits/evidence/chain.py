@@ -204,7 +204,7 @@ def _sequence_problem(line: Line, before: Line | None) -> str | None:
 
 
 def _locate_break(number: int, reason: str, raw: bytes, following: bytes | None) -> Break:
-    """Decide which of two mismatching neighbours was changed: the one that the following entry still matches is intact."""
+    """Decide which of two mismatching neighbors was changed: the one that the following entry still matches is intact."""
     if reason != _HASH_MISMATCH:
         return Break(number, reason)
     after = read_line(following) if following else None

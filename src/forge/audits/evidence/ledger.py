@@ -1,4 +1,4 @@
-"""The audit ledger: the signed log of all audits and authorisations of a project."""
+"""The audit ledger: the signed log of all audits and authorizations of a project."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ LEDGER = EvidenceLog(
 )
 AUTHORIZATION_KINDS = frozenset({Kind.AUTHORIZED, Kind.AUTO_AUTHORIZED, Kind.BYPASS})
 AUTHORIZATION_CHECK = "A6"
-"""The check that requires authorisations."""
+"""The check that requires authorizations."""
 MAX_PLANNED = 100
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ITERATION = re.compile(r"^## .* -- Iteration (\d{1,9})\s*$", re.MULTILINE)
@@ -90,7 +90,7 @@ def authorize(
     reason: str = "",
     at: datetime | None = None,
 ) -> Entry:
-    """Authorise a commit, by its full id, and all its ancestors. A bypass requires a reason."""
+    """Authorize a commit, by its full id, and all its ancestors. A bypass requires a reason."""
     if not _COMMIT.fullmatch(commit):
         raise Invalid("The commit must be given by its full id.", field="commit")
     if kind not in AUTHORIZATION_KINDS or (kind is Kind.BYPASS) != bool(reason.strip()):
@@ -111,7 +111,7 @@ def check_signed_off(snapshot: Snapshot, commit: str) -> None:
         what = "There is no audit yet" if audit is None else f"Iteration {audit.iteration} failed"
         codes = f" ({', '.join(failed)})" if failed else ""
         raise Conflict(
-            f"{what}{codes}: only a commit that an audit signed off can be authorised.",
+            f"{what}{codes}: only a commit that an audit signed off can be authorized.",
             hint="Run forge audit, or give a reason with --bypass.",
         )
     evidence = {snapshot.governance.path("evidence", name) for name in EVIDENCE_FILES}
@@ -119,15 +119,15 @@ def check_signed_off(snapshot: Snapshot, commit: str) -> None:
         is_uncommitted = snapshot.tree_id == audit.tree
         raise Conflict(
             f"Commit {commit[:12]} does not contain the files that iteration {audit.iteration} signed off.",
-            hint="Some files are not committed: run git add -A and git commit, then authorise."
+            hint="Some files are not committed: run git add -A and git commit, then authorize."
             if is_uncommitted and commit == snapshot.head
-            else "Audit the committed files (forge audit evidence, forge audit), then authorise; "
+            else "Audit the committed files (forge audit evidence, forge audit), then authorize; "
             "or give a reason with --bypass.",
         )
 
 
 def failed_checks(audit: Audited) -> tuple[str, ...]:
-    """Return the checks that prevent an authorisation: all blocking ones except A6, which waits for it."""
+    """Return the checks that prevent an authorization: all blocking ones except A6, which waits for it."""
     if audit.outcome is AuditOutcome.SIGNED_OFF:
         return ()
     results = (*audit.checks, *audit.warnings)

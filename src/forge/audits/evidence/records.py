@@ -1,4 +1,4 @@
-"""The records of evidence: audits, authorisations, test runs and diff logs. Markdown is rendered from them and never
+"""The records of evidence: audits, authorizations, test runs and diff logs. Markdown is rendered from them and never
 parsed. Field names are part of the signed format."""
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ class Authorized(Record, frozen=True):
     """The full id."""
     by: str
     iteration: int
-    """The iteration of the authorised audit."""
+    """The iteration of the authorized audit."""
     reason: str = ""
     """The reason for a bypass."""
 

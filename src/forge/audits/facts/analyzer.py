@@ -50,7 +50,7 @@ def facts_of(snapshot: "Snapshot") -> Mapping[str, FileFacts]:
 
 
 def _read_facts(snapshot: "Snapshot") -> Mapping[str, FileFacts]:
-    return snapshot.analyse(FACTS, snapshot.files(*LANGUAGES))
+    return snapshot.analyze(FACTS, snapshot.files(*LANGUAGES))
 
 
 @cache

@@ -1,7 +1,7 @@
 """Parse source bytes to a syntax tree in bounded time and depth, with unchanged offsets.
 
 Hostile input can make an error-recovering parser take quadratic time, and deep nesting exhausts its stack. Both are limited
-here; large files are also analysed in another process (see `analysis`).
+here; large files are also analyzed in another process (see `analysis`).
 """
 
 import codecs

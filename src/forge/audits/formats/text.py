@@ -10,7 +10,7 @@ END = "=== END AUDIT SCRIPT RESULT ==="
 NOBODY = "(none claimed)"
 
 Paint = Callable[[str, str], str]
-"""A text and what it stands for (a verdict, `dim`, `strong`), made colourful or left as it is."""
+"""A text and what it stands for (a verdict, `dim`, `strong`), made colorful or left as it is."""
 
 
 def plain(text: str, _: str) -> str:

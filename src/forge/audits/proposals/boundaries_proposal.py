@@ -207,7 +207,7 @@ def _folders_as_layers(code: Iterable[str]) -> dict[str, list[str]]:
 def _example(code: list[str]) -> dict[str, object]:
     suffix = code[0].rpartition(".")[2] if code else "py"
     return {
-        "description": "No layers were recognised. Define the layers of the project and what they must not use.",
+        "description": "No layers were recognized. Define the layers of the project and what they must not use.",
         "$comment": [
             "a layer:  {name: api, glob: app/api/**/*.py, forbidden: [...]}",
             "rules:    {layer: repos, reason: ...}, {import: asyncpg, reason: ...}, {pattern: SELECT, reason: ...}",

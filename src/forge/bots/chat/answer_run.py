@@ -92,7 +92,7 @@ class ChatRun:
     async def _answer(self, context: RunContext, inputs: ChatInput) -> AnswerEnding:
         found = await context.step("prepare", self._preparation.prepare, inputs)
         prepared = PreparedAnswer.model_validate(found)
-        await self._summarise(context, inputs, prepared)
+        await self._summarize(context, inputs, prepared)
         steps = ChatSteps(
             gateway=self._steps.gateway,
             events=self._steps.events,
@@ -137,8 +137,8 @@ class ChatRun:
         """Bots have no workspace."""
         return ToolContext(None, self._steps.sandboxes)
 
-    async def _summarise(self, context: RunContext, inputs: ChatInput, prepared: PreparedAnswer) -> None:
-        """Summarise in several steps; each extends the summary of the previous one."""
+    async def _summarize(self, context: RunContext, inputs: ChatInput, prepared: PreparedAnswer) -> None:
+        """Summarize in several steps; each extends the summary of the previous one."""
         text = prepared.summary
         for number, ids in enumerate(prepared.stretches, start=1):
             said = await context.step(

@@ -24,11 +24,11 @@ from forge.skills.prompts.catalogue import CatalogueLine
 from forge.skills.prompts.quoting import quoted
 
 CONDENSE_ABOVE = 0.7
-"""Share of the available tokens above which the beginning is summarised."""
+"""Share of the available tokens above which the beginning is summarized."""
 CONDENSE_TO = 0.35
-"""Share that is left unsummarised. It is low because every summary invalidates the prompt cache."""
-MIN_UNSUMMARISED = 4
-"""Messages that are never summarised."""
+"""Share that is left unsummarized. It is low because every summary invalidates the prompt cache."""
+MIN_UNSUMMARIZED = 4
+"""Messages that are never summarized."""
 BYTES_PER_TOKEN = 4
 MESSAGE_OVERHEAD = 10
 SUMMARY_TOKENS = 1500
@@ -50,12 +50,12 @@ def estimate_tokens(text: str) -> int:
 
 
 def count_to_condense(rows: Sequence[MessageRow], room: int) -> int:
-    """Return the number of messages to summarise at the beginning; 0 if all fit."""
+    """Return the number of messages to summarize at the beginning; 0 if all fit."""
     sizes = [estimate_tokens(row.text) for row in rows]
     if sum(sizes) <= CONDENSE_ABOVE * room:
         return 0
     left, count = sum(sizes), 0
-    while count < len(rows) - MIN_UNSUMMARISED and left > CONDENSE_TO * room:
+    while count < len(rows) - MIN_UNSUMMARIZED and left > CONDENSE_TO * room:
         left -= sizes[count]
         count += 1
     return count
@@ -107,7 +107,7 @@ class PreparedAnswer(BaseModel):
     summary: str = ""
     """Existing summary."""
     stretches: list[list[str]] = []
-    """Ids of messages to summarise, in chunks."""
+    """Ids of messages to summarize, in chunks."""
     tokens: int = 0
     """Tokens sent without a new summary."""
     skills: list[CatalogueLine] = []
@@ -144,7 +144,7 @@ class AnswerPreparation:
         )
         skills = await context.skills(account_id, files)
         system = estimate_tokens(await context.system(bot, branch.session, skills, files))
-        rows = branch.unsummarised
+        rows = branch.unsummarized
         count = count_to_condense(
             rows[:-1], window - facts.max_tokens - system - estimate_tokens(branch.question.text)
         )
@@ -179,7 +179,7 @@ class AnswerPreparation:
     async def _recall(self, bot_id: str, branch: Branch) -> list[Recalled]:
         """Recall memories that fit the question and are not sent already."""
         known = set(branch.session.standing)
-        known |= {one.id for row in branch.unsummarised if row.answer for one in row.answer.recalled}
+        known |= {one.id for row in branch.unsummarized if row.answer for one in row.answer.recalled}
         found = await self._context.memories.recall(bot_id, branch.question.text, limit=MAX_RECALLED)
         fitting = [match.memory for match in found if match.memory.id not in known]
         return [Recalled(id=memory.id, fact=memory.fact) for memory in fitting]

@@ -55,7 +55,7 @@ This conversation began on {date} (UTC).\
 
 RESUME = (
     "Your answer above was interrupted before it was finished. Go on from exactly where it stops, even in the middle "
-    "of a word, a sentence or a block of code. Do not repeat any of it, do not apologise, and do not mention the "
+    "of a word, a sentence or a block of code. Do not repeat any of it, do not apologize, and do not mention the "
     "interruption: your text is appended directly to it."
 )
 SUMMARY = "Summary of the conversation so far, written by Forge; the person and you both know its content:\n<summary>\n{text}\n</summary>"
@@ -130,8 +130,8 @@ class Branch:
         return self.rows[-1]
 
     @property
-    def unsummarised(self) -> list[MessageRow]:
-        """Messages that are sent unsummarised."""
+    def unsummarized(self) -> list[MessageRow]:
+        """Messages that are sent unsummarized."""
         if self.summary is None:
             return self.rows
         covered = next(i for i, row in enumerate(self.rows) if row.id == self.summary.upto_id)
@@ -168,7 +168,7 @@ class PromptContext:
 
     async def history(self, bot_id: str, branch: Branch) -> list[Message]:
         """Return the messages before the question, which is the directive of the agent."""
-        rows = branch.unsummarised[:-1]
+        rows = branch.unsummarized[:-1]
         known = await self._recalled(bot_id, rows)
         begin: list[Message] = []
         if branch.summary is not None:

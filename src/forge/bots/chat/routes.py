@@ -20,7 +20,7 @@ from forge.bots.management.routes import BotRef
 from forge.bots.management.routes import Service as Bots
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.parameters import CursorParam, Id, Limit
+from forge.http.parameters import CursorParam, Id, Limit, OptionalLimit
 
 router = APIRouter(prefix="/api/v1", tags=["chat"])
 
@@ -86,9 +86,11 @@ async def delete_session(caller: Writer, session_id: Id, sessions: Talks) -> Env
 
 
 @router.get("/sessions/{session_id}/messages")
-async def list_messages(caller: Reader, session_id: Id, sessions: Talks) -> Envelope[list[Message]]:
-    """List the messages of the branch that is shown, oldest first."""
-    return reply(await sessions.messages(caller.account_id, session_id))
+async def list_messages(
+    caller: Reader, session_id: Id, sessions: Talks, limit: OptionalLimit = None
+) -> Envelope[list[Message]]:
+    """List the messages of the branch that is shown, oldest first; with `limit`, only the latest ones."""
+    return reply((await sessions.messages(caller.account_id, session_id))[-limit if limit else None :])
 
 
 @router.post("/sessions/{session_id}/stop")

@@ -34,7 +34,7 @@ from forge.bots.versions.models import (
 from forge.bots.versions.service import Versions
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.parameters import CursorParam, Limit
+from forge.http.parameters import CursorParam, Limit, OptionalLimit
 from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN
 
 router = APIRouter(prefix="/api/v1", tags=["bots"])
@@ -53,7 +53,7 @@ Service = Annotated[Bots, Depends(_bots)]
 
 
 @router.get("/bots")
-async def list_bots(
+async def list_bots(  # noqa: PLR0913
     caller: Reader,
     bots: Service,
     status: Annotated[list[BotStatus], Query(description="Default: active and disabled bots.")] = [],  # noqa: B006
@@ -63,12 +63,13 @@ async def list_bots(
         str, Query(max_length=200, description="Words to find in the name, slug, description or tags.")
     ] = "",
     sort: Annotated[BotSort, Query()] = BotSort.ACTIVITY,
+    limit: OptionalLimit = None,
 ) -> Envelope[list[BotView]]:
-    """List bots. The result is not paginated."""
+    """List bots."""
     found = await bots.find_all(
         caller.account_id, statuses=status, deleted=deleted, category=category, words=q, sort=sort
     )
-    return reply(found)
+    return reply(found[:limit])
 
 
 @router.post("/bots", status_code=status.HTTP_201_CREATED)
@@ -118,9 +119,11 @@ async def export_bot(caller: Reader, bot: BotRef, bots: Service) -> Envelope[Bun
 
 
 @router.get("/bots/{bot}/skills")
-async def list_bot_skills(caller: Reader, bot: BotRef, bots: Service) -> Envelope[list[SkillView]]:
+async def list_bot_skills(
+    caller: Reader, bot: BotRef, bots: Service, limit: OptionalLimit = None
+) -> Envelope[list[SkillView]]:
     """List the skills named in skills.toml, and whether the bot can use them."""
-    return reply(await bots.skills(caller.account_id, bot))
+    return reply((await bots.skills(caller.account_id, bot))[:limit])
 
 
 @router.post("/bots/{bot}/skills", status_code=status.HTTP_201_CREATED)

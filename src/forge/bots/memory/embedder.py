@@ -109,7 +109,7 @@ class MiniLm:
 
 
 def _vector(session: Any, numbers: list[int]) -> list[float]:
-    """Return the normalised mean over the tokens."""
+    """Return the normalized mean over the tokens."""
     import numpy as np
 
     ids = np.array([numbers], dtype=np.int64)

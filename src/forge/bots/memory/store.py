@@ -33,7 +33,7 @@ def columns_of(embedding: Embedding | None) -> dict[str, str | bytes | None]:
 
 @dataclass(frozen=True)
 class KnownFact:
-    """The columns needed to recognise a known fact."""
+    """The columns needed to recognize a known fact."""
 
     id: str
     fact: str

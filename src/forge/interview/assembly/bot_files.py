@@ -32,7 +32,7 @@ from forge.interview.domain.build_config import (
     SkillRequest,
     VariantFields,
 )
-from forge.interview.domain.config_builder import original_config, pick_avatar, pick_colour, soul_hash
+from forge.interview.domain.config_builder import original_config, pick_avatar, pick_color, soul_hash
 from forge.interview.domain.state import State
 
 ORIGIN = "builder-created"
@@ -91,7 +91,7 @@ def _identity(state: State, config: BuilderConfig, variant: VariantFields | None
         temperature=config.model_settings.temperature,
         max_tokens=config.model_settings.max_tokens,
         avatar=pick_avatar(config.name, state.purpose, category),
-        colour=pick_colour(config.name),
+        colour=pick_color(config.name),
     )
 
 

@@ -211,7 +211,7 @@ def build_preview(state: State) -> Preview:
         phase=state.phase.value,
         fields=known,
         avatar=pick_avatar(name, state.purpose, defaults_for(state.purpose).bot_category) if name else None,
-        colour=pick_colour(name) if name else None,
+        colour=pick_color(name) if name else None,
         missing=missing_settings(state),
     )
 
@@ -291,7 +291,7 @@ def _hash(parts: list[Any]) -> str:
     return hash_text(json.dumps(parts, ensure_ascii=False, sort_keys=True))
 
 
-COLOURS = ("#e2703a", "#c2483f", "#b0457b", "#7a5bc7", "#4667c9", "#2b7fa8", "#2a8a72", "#5b8a3c", "#a87a1f")
+COLORS = ("#e2703a", "#c2483f", "#b0457b", "#7a5bc7", "#4667c9", "#2b7fa8", "#2a8a72", "#5b8a3c", "#a87a1f")
 
 _BY_PURPOSE: Mapping[KnownPurpose, Sequence[str]] = {
     KnownPurpose.CODING: ("💻", "🛠️", "🧩", "⚙️"),
@@ -314,8 +314,8 @@ def pick_avatar(name: str, purpose: Purpose, category: Category) -> str:
     return _pick(fitting, f"avatar of {name}")
 
 
-def pick_colour(name: str) -> str:
-    return _pick(COLOURS, f"colour of {name}")
+def pick_color(name: str) -> str:
+    return _pick(COLORS, f"colour of {name}")
 
 
 def _pick(choices: Sequence[T], text: str) -> T:

@@ -1,4 +1,4 @@
-"""Clean, shorten and analyse the text people write."""
+"""Clean, shorten and analyze the text people write."""
 
 import re
 

@@ -27,7 +27,7 @@ KINDS = {
         "Texts, stories, slogans, names: more imagination than precision.",
     ),
     KnownPurpose.CODING: ("Programming", "Writes, explains and reviews code; careful rather than inventive."),
-    KnownPurpose.RESEARCH: ("Research", "Reads, compares and summarises; says where things come from."),
+    KnownPurpose.RESEARCH: ("Research", "Reads, compares and summarizes; says where things come from."),
     KnownPurpose.COMPLEX_ANALYST: (
         "Analysis and reports",
         "Numbers and long documents; thorough and structured.",
@@ -44,7 +44,7 @@ _OFFERED = (
     ),
 )
 """Without the analyst: there is no room for all, and descriptions of analysts are nearly always
-recognised."""
+recognized."""
 _AUDIENCES = {
     KnownPurpose.CUSTOMER_SERVICE: (
         ("customers", "Customers", "They want a solution and a kind word, not internal terms."),

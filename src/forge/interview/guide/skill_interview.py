@@ -212,7 +212,7 @@ def _ask_trigger(state: State, topic: str) -> Asked:
 
 
 _KINDS = {
-    SkillKind.PROMPT: "The bot reads and follows them. Best for judgement and language; nothing can break, nothing is executed.",
+    SkillKind.PROMPT: "The bot reads and follows them. Best for judgment and language; nothing can break, nothing is executed.",
     SkillKind.SCRIPT: "Plain Python source, run in isolation: the same input gives the same output. Best for "
     "calculating, converting and checking.",
     SkillKind.LOCAL: "Run in the sandbox with the programs installed here. Best when other programs are needed; it has the most "

@@ -84,8 +84,8 @@ def _options(value: object) -> object:
     if not isinstance(value, list | tuple):
         return []
     options = [{"label": one} if isinstance(one, str) else one for one in cast("list[Any]", value)]
-    labelled = [one for one in options if isinstance(one, ModelOption) or _has(one, "label")]
-    return labelled[: 2 * MAX_MODEL_OPTIONS]
+    labeled = [one for one in options if isinstance(one, ModelOption) or _has(one, "label")]
+    return labeled[: 2 * MAX_MODEL_OPTIONS]
 
 
 def _has(value: object, name: str) -> bool:

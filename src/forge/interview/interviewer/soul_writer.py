@@ -35,7 +35,7 @@ Write three sections with exactly these headings, in English, and nothing before
 # Purpose
 # Boundaries
 
-Personality: how it thinks and sounds, so that somebody who reads ten of its answers would recognise the eleventh. Turn \
+Personality: how it thinks and sounds, so that somebody who reads ten of its answers would recognize the eleventh. Turn \
 each trait and the tone into something it does: what it says first, what it leaves out, what it does when it is unsure, \
 when somebody is wrong, when somebody is upset. One or two habits of its own that suit its work.
 Purpose: what it is for, for whom, what a good answer of it looks like, and what it does when a request is unclear. Use \

@@ -77,7 +77,7 @@ FLOOD_BYTES = 4 << 20
 FLOOD_PAUSE_S = 0.002
 """Pause between reads of a command that floods its output, to save processor time."""
 DRAIN_TIMEOUT_S = 1.0
-SIGNALLED = 128
+SIGNALED = 128
 XCPU, XFSZ = 24, 25
 
 
@@ -224,4 +224,4 @@ class Supervisor:
 
 def _end_of(code: int) -> End:
     """Map the exit codes of signals sent by kernel limits."""
-    return {SIGNALLED + XCPU: End.CPU, SIGNALLED + XFSZ: End.FILE_SIZE}.get(code, End.EXITED)
+    return {SIGNALED + XCPU: End.CPU, SIGNALED + XFSZ: End.FILE_SIZE}.get(code, End.EXITED)

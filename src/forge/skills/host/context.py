@@ -45,7 +45,7 @@ class RunLog:
         return lines
 
     def _fit(self, message: str) -> str:
-        """Mask and cut a message, in this order: a cut secret would not be recognised."""
+        """Mask and cut a message, in this order: a cut secret would not be recognized."""
         text = self._hidden(storable(message))
         return truncate(redact(text[: 2 * MAX_CHARACTERS]), MAX_CHARACTERS)
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from forge.http.caller import Admin, Reader, Writer
 from forge.http.envelope import Envelope, reply
+from forge.http.parameters import OptionalLimit
 from forge.skills.installation.service import Installations
 from forge.skills.installation.views import (
     FetchWish,
@@ -81,8 +82,10 @@ async def fetch_update(caller: Writer, name: Name, installs: Service) -> Envelop
 
 
 @router.get("/skill-registries")
-async def list_registries(caller: Reader, installs: Service) -> Envelope[list[Registry]]:
-    return reply(await installs.registries(caller.account_id))
+async def list_registries(
+    caller: Reader, installs: Service, limit: OptionalLimit = None
+) -> Envelope[list[Registry]]:
+    return reply((await installs.registries(caller.account_id))[:limit])
 
 
 @router.post("/skill-registries", status_code=status.HTTP_201_CREATED)
@@ -108,6 +111,7 @@ async def search_registries(
     caller: Reader,
     installs: Service,
     q: Annotated[str, Query(max_length=200)] = "",
+    limit: OptionalLimit = None,
 ) -> Envelope[list[RegistryEntry]]:
     """Search the cached indexes of all registries."""
-    return reply(await installs.search(caller.account_id, q))
+    return reply((await installs.search(caller.account_id, q))[:limit])

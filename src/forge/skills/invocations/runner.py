@@ -72,6 +72,8 @@ class RunRequest:
     """Restrict the grants to these capabilities; None for all."""
     spender: Spender | None = None
     """Budget for model calls; None for the account, for this invocation alone."""
+    render: bool = False
+    """Return the instructions of a prompt skill instead of having a model follow them."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,11 @@ class Runner:
         if (refusal := _refusal(known, allowed)) is not None:
             return SkillResult(RunOutcome(RunEnd.REFUSED, error=refusal))
         manifest, files, limits = known.manifest, known.snapshot.files, LIMITS[known.tier]
+        if call.render and manifest.kind is not SkillKind.PROMPT:
+            return SkillResult(RunOutcome(RunEnd.REFUSED, error=cannot_render(manifest.name, manifest.kind)))
         match manifest.kind:
+            case SkillKind.PROMPT if call.render:
+                return SkillResult(RunOutcome(RunEnd.DONE, {"text": known.composed.body.strip()}))
             case SkillKind.PROMPT:
                 return await self._follow_instructions(known, call, text, run_id)
             case SkillKind.SCRIPT:
@@ -359,6 +365,10 @@ def _refusal(known: ReadableSkill, allowed: Mapping[Capability, Scope]) -> str |
     if Capability.EXEC_COMMAND not in allowed:
         return f"The skill {name} is a program: grant it exec_command first (forge skill grant {name} exec_command)."
     return None
+
+
+def cannot_render(name: str, kind: SkillKind) -> str:
+    return f"Only skills of kind prompt can be rendered; {name} is of kind {kind.value}."
 
 
 def _elapsed_ms(begun: SkillRun) -> float:

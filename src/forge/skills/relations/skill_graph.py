@@ -145,7 +145,7 @@ def _parents(manifest: Manifest) -> list[str]:
 def _depth_first(name: str, skills: SkillsByName, after: Next) -> Iterator[str]:
     """Yield names depth first, each after its dependencies. Iterative, since a chain may be as long as the library."""
     seen = {name}
-    path = [(name, iter(_neighbours(name, skills, after)))]
+    path = [(name, iter(_neighbors(name, skills, after)))]
     while path:
         at, rest = path[-1]
         following = next((one for one in rest if one not in seen), None)
@@ -154,10 +154,10 @@ def _depth_first(name: str, skills: SkillsByName, after: Next) -> Iterator[str]:
             yield at
         else:
             seen.add(following)
-            path.append((following, iter(_neighbours(following, skills, after))))
+            path.append((following, iter(_neighbors(following, skills, after))))
 
 
-def _neighbours(name: str, skills: SkillsByName, after: Next) -> list[str]:
+def _neighbors(name: str, skills: SkillsByName, after: Next) -> list[str]:
     return after(skills[name].manifest) if name in skills else []
 
 
@@ -165,7 +165,7 @@ def _circles(name: str, skills: SkillsByName, after: Next) -> Iterator[str]:
     """Yield each cycle as its path: `a → b → a`."""
     done: set[str] = set()
     way = {name: None}
-    path = [(name, iter(_neighbours(name, skills, after)))]
+    path = [(name, iter(_neighbors(name, skills, after)))]
     while path:
         at, rest = path[-1]
         following = next(rest, None)
@@ -178,7 +178,7 @@ def _circles(name: str, skills: SkillsByName, after: Next) -> Iterator[str]:
             yield " → ".join([*round_, following])
         elif following not in done:
             way[following] = None
-            path.append((following, iter(_neighbours(following, skills, after))))
+            path.append((following, iter(_neighbors(following, skills, after))))
 
 
 def _incompatible(order: Iterable[str], skills: SkillsByName) -> Iterator[str]:
@@ -240,7 +240,7 @@ def _too_deep(name: str, skills: SkillsByName) -> Iterator[str]:
         level = {
             parent: [*way, parent]
             for one, way in level.items()
-            for parent in _neighbours(one, skills, _parents)
+            for parent in _neighbors(one, skills, _parents)
         }
     if way := next(iter(level.values()), None):
         yield f"it inherits over more than {MAX_LEVELS} levels: {' → '.join(way)}."
@@ -251,7 +251,7 @@ def _nearest_first(name: str, skills: SkillsByName) -> list[str]:
     found: dict[str, None] = {}
     level = [name]
     while level:
-        above = [parent for one in level for parent in _neighbours(one, skills, _parents)]
+        above = [parent for one in level for parent in _neighbors(one, skills, _parents)]
         level = [parent for parent in dict.fromkeys(above) if parent not in found and parent != name]
         found.update(dict.fromkeys(level))
     return [parent for parent in found if parent in skills]

@@ -31,7 +31,7 @@ def declared_inputs(definition: Mapping[str, Any]) -> dict[str, Input]:
 def read_inputs(options: Iterable[str], declared: Mapping[str, Input]) -> dict[str, JsonValue]:
     """Parse options such as `count=3` according to the declared types.
 
-    If the workflow declares inputs, unknown names are rejected, so that a misspelt name is noticed.
+    If the workflow declares inputs, unknown names are rejected, so that a misspelled name is noticed.
     """
     values: dict[str, JsonValue] = {}
     for name, value in _split_pairs(options, "--input topic=whales"):

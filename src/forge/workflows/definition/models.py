@@ -1,7 +1,7 @@
 """The definition of a workflow: one format for YAML, JSON, the canvas and the API.
 
 Names are those of the format: durations end in `_secs`, lists of steps in `_steps`. Unknown keys are rejected, so that a
-misspelt key is never ignored.
+misspelled key is never ignored.
 """
 
 from enum import StrEnum
@@ -79,6 +79,8 @@ class SkillConfig(StepConfig):
     skill: str = Field(min_length=1, max_length=64)
     input: JsonValue = None
     """Templates are filled in. Values other than objects are wrapped as `{"input": …}`."""
+    render: bool = False
+    """Return the instructions of a prompt skill with the input inserted, instead of having a model follow them."""
 
 
 class Language(StrEnum):

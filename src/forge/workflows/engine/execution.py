@@ -12,7 +12,6 @@ from pydantic import JsonValue
 
 from forge.errors import ForgeError
 from forge.kernel.background import cancel_and_wait
-from forge.runs.models import Problem
 from forge.workflows.definition.graph import Graph, Node
 from forge.workflows.definition.models import (
     ApprovalConfig,
@@ -30,7 +29,7 @@ from forge.workflows.engine.step_store import StepRow, fails_run
 from forge.workflows.expressions.evaluation import is_true
 from forge.workflows.expressions.templates import fill_fields
 from forge.workflows.expressions.values import kind_of
-from forge.workflows.models import StepStatus, iteration_prefix
+from forge.workflows.models import StepProblem, StepStatus, iteration_prefix
 
 
 @dataclass(frozen=True)
@@ -368,7 +367,7 @@ class Execution:
         try:
             return ExecutionResult(await self._output(scope))
         except ForgeError as error:
-            return ExecutionResult(None, ScopeFailed("outputs", Problem.of(error)))
+            return ExecutionResult(None, ScopeFailed("outputs", StepProblem.of(error)))
 
     async def _execute_steps(self, scope: Scope) -> ScopeFailed | None:
         """Execute all steps but those under `finally`.
@@ -430,8 +429,8 @@ class Execution:
         return await fill_fields(self._definition.outputs, scope.variables())
 
 
-def _time_limit_exceeded(limit_s: float) -> Problem:
-    return Problem(
+def _time_limit_exceeded(limit_s: float) -> StepProblem:
+    return StepProblem(
         code="run_timeout",
         message=f"The run exceeded its time limit of {limit_s:g} s.",
         hint="Increase timeout_secs of the workflow. Time spent waiting for people does not count.",

@@ -21,7 +21,7 @@ from forge.workflows.engine.step_executor import (
     WriteStep,
 )
 from forge.workflows.engine.step_store import StepRow
-from forge.workflows.models import StepStatus
+from forge.workflows.models import StepProblem, StepStatus
 
 
 def mark_running(row: StepRow) -> StepRow:
@@ -50,7 +50,7 @@ class CorrectInput(Protocol):
 class ScopeFailed(Exception):
     """A step failed and its scope with it. Never leaves the run."""
 
-    def __init__(self, title: str, problem: Problem) -> None:
+    def __init__(self, title: str, problem: StepProblem) -> None:
         super().__init__(problem.message)
         self.title = title
         self.problem = problem
@@ -59,7 +59,7 @@ class ScopeFailed(Exception):
     def from_json(cls, stored: JsonValue) -> "ScopeFailed | None":
         match stored:
             case {"title": str(title), "problem": problem}:
-                return cls(title, Problem.model_validate(problem))
+                return cls(title, StepProblem.model_validate(problem))
             case _:
                 return None
 
@@ -98,7 +98,7 @@ class StepCounter:
         if self.count > MAX_STEP_RUNS:
             message = f"The run exceeded {MAX_STEP_RUNS:,} steps, counting each iteration of loops."
             hint = "Reduce the iterations of a loop, or move some steps to another workflow."
-            raise ScopeFailed("loops", Problem(code="too_many_steps", message=message, hint=hint))
+            raise ScopeFailed("loops", StepProblem(code="too_many_steps", message=message, hint=hint))
 
 
 @dataclass(frozen=True)

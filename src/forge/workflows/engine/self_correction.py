@@ -50,7 +50,7 @@ from templates and the results of earlier steps, and it failed. You are shown th
 changed, and the error. Write the input for the next attempt.
 
 Decide first whether another input can help at all.
-- It can when the error is about the input: a field that is missing, misspelt or of the wrong type, a value that is not \
+- It can when the error is about the input: a field that is missing, misspelled or of the wrong type, a value that is not \
 allowed, a text that is too long or in the wrong format, broken JSON, a date or number in the wrong notation, a path or \
 query that the other side does not know, a request that is too vague to be answered.
 - It cannot when the cause is elsewhere: no permission, a missing or wrong key, a server that is down or too slow, an \

@@ -37,6 +37,7 @@ from forge.workflows.models import (
     MAX_OUTPUT,
     Attempt,
     LogLine,
+    StepProblem,
     StepStatus,
     StepSummary,
     WorkflowStepLogged,
@@ -52,7 +53,7 @@ NO_RETRY = RetryPolicy(max_attempts=1)
 
 @dataclass(frozen=True)
 class _Failure:
-    problem: Problem
+    problem: StepProblem
     cost_micros: int = 0
     logs: tuple[LogLine, ...] = ()
 
@@ -87,7 +88,7 @@ class StepExecution:
             if self._step.condition is not None and not is_true(self._step.condition, self._variables()):
                 return await self.skip("The condition is false.")
         except ForgeError as error:
-            return await self._fail(mark_running(row), Problem.of(error))
+            return await self._fail(mark_running(row), StepProblem.of(error))
         return await self._try_until_settled(row)
 
     async def skip(self, why: str) -> StepRow:
@@ -123,10 +124,10 @@ class StepExecution:
         except StepError as error:
             ended = _Failure(_hidden(self._placeholders, error.problem), error.cost_micros, error.logs)
         except ForgeError as error:
-            ended = _Failure(_hidden(self._placeholders, Problem.of(error)))
+            ended = _Failure(_hidden(self._placeholders, StepProblem.of(error)))
         except Exception as error:
             log.exception("step %s of run %s failed", self._key, self._context.facts.run_id)
-            ended = _Failure(Problem.defect(error))
+            ended = _Failure(StepProblem.defect(error))
         attempt = Attempt(
             number=row.summary.attempt,
             started_at=started_at,
@@ -239,7 +240,7 @@ class StepExecution:
         row = replace(row, output=self._placeholders.shown(done.output))
         return await self._write(row.with_summary(status=StepStatus.COMPLETED, finished_at=now()))
 
-    async def _fail(self, row: StepRow, problem: Problem) -> StepRow:
+    async def _fail(self, row: StepRow, problem: StepProblem) -> StepRow:
         return await self._write(row.with_summary(status=StepStatus.FAILED, error=problem, finished_at=now()))
 
     async def _write(self, row: StepRow) -> StepRow:
@@ -313,7 +314,7 @@ def _checked(done: StepResult) -> StepResult:
     return done
 
 
-def _hidden(placeholders: SecretPlaceholders, problem: Problem) -> Problem:
+def _hidden(placeholders: SecretPlaceholders, problem: StepProblem) -> StepProblem:
     message, hint = placeholders.shown(problem.message), placeholders.shown(problem.hint)
     return problem.model_copy(update={"message": message, "hint": hint})
 

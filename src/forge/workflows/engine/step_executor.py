@@ -20,7 +20,7 @@ from forge.workflows.engine import step_store
 from forge.workflows.engine.activity import RunActivity
 from forge.workflows.engine.step_store import StepRow
 from forge.workflows.expressions.secret_placeholders import SecretPlaceholders
-from forge.workflows.models import LogLine, StepStatus, WorkflowStepLogged, WorkflowStepMoved
+from forge.workflows.models import LogLine, StepProblem, StepStatus, WorkflowStepLogged, WorkflowStepMoved
 
 
 class StepError(ForgeError):
@@ -40,7 +40,7 @@ class StepError(ForgeError):
         logs: tuple[LogLine, ...] = (),
     ) -> None:
         super().__init__(message, hint=hint)
-        self.problem = Problem(
+        self.problem = StepProblem(
             code=code, message=message, hint=hint, retryable=retryable, retry_after_s=retry_after_s
         )
         self.cost_micros = cost_micros

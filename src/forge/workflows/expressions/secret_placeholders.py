@@ -41,7 +41,7 @@ class SecretPlaceholders:
 
     def shown(self, value: JsonValue) -> JsonValue:
         """Replace placeholders by the names of the secrets."""
-        return _map_texts(value, lambda text: self._put(text, _placeholder)) if self._names else value
+        return map_texts(value, lambda text: self._put(text, _placeholder)) if self._names else value
 
     def reveal(self, value: JsonValue, found: Mapping[str, str]) -> JsonValue:
         """Replace placeholders by the secrets. The result must never be stored or logged."""
@@ -51,14 +51,14 @@ class SecretPlaceholders:
                 raise NotFound(f"There is no secret {name}.", hint=f"Save it: forge secrets set {name}")
             return found[name]
 
-        return _map_texts(value, lambda text: self._put(text, secret))
+        return map_texts(value, lambda text: self._put(text, secret))
 
     def hide(self, value: JsonValue, found: Mapping[str, str]) -> JsonValue:
         """Remove the secrets from a value, for outputs and errors."""
         hidden = SecretMask()
         for secret in found.values():
             hidden.add(secret)
-        return _map_texts(value, hidden)
+        return map_texts(value, hidden)
 
     def _put(self, text: str, put: Callable[[str], str]) -> str:
         return self._pattern.sub(lambda found: put(self._names[int(found[1])]), text)
@@ -68,14 +68,14 @@ def _placeholder(name: str) -> str:
     return f"{{{{ {format_path(('secrets', name))} }}}}"
 
 
-def _map_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+def map_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
     """Apply a function to all strings of a value, keys included."""
     match value:
         case str():
             return change(value)
         case list():
-            return [_map_texts(item, change) for item in value]
+            return [map_texts(item, change) for item in value]
         case dict():
-            return {change(key): _map_texts(item, change) for key, item in value.items()}
+            return {change(key): map_texts(item, change) for key, item in value.items()}
         case _:
             return value

@@ -8,7 +8,7 @@ import base64
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -28,13 +28,15 @@ from forge.skills.host.context import ReadSecret
 from forge.skills.wasm.strict_json import read_json
 from forge.workflows.definition.models import HTTP_TIMEOUT_S, HttpConfig
 from forge.workflows.engine.step_executor import StepCall, StepError, StepResult
-from forge.workflows.expressions.secret_placeholders import SecretPlaceholders
+from forge.workflows.expressions.secret_placeholders import SecretPlaceholders, map_texts
 from forge.workflows.expressions.templates import read_template
 from forge.workflows.models import LogLine
 
 MAX_SENT = 8 << 20
 MAX_QUOTED = 500
 """Characters of a response body quoted in an error message."""
+MAX_ERROR_HEADERS = MAX_ERROR_BODY = 8000
+"""Characters of the headers, and of the body as JSON, that are kept in an error."""
 MAX_TITLE = 300
 IDEMPOTENCY_KEY = "idempotency-key"
 _HOST = "[host]"
@@ -121,7 +123,7 @@ class HttpStepExecutor:
         received = await asyncio.to_thread(_receive, config, response, secrets, time.monotonic() - began)
         if _is_expected(config, response.status):
             return StepResult(received.output, logs=received.logs)
-        raise _unexpected(response, received, secrets)
+        raise await asyncio.to_thread(_unexpected, response, received, secrets)
 
     async def _find(self, placeholders: SecretPlaceholders) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -256,17 +258,41 @@ def _receive(
 
 
 def _unexpected(response: Response, received: _ReceivedResponse, secrets: _RequestSecrets) -> StepError:
+    """Return the error of a response with an unexpected status. Runs in a thread, like `_receive`."""
     status = response.status
     code = "http_5xx" if status >= 500 else "http_4xx" if status >= 400 else "http_status"
     text = "" if "encoding" in received.output else secrets.hide_text(storable(response.text))
     shown = truncate(" ".join(text.split()), MAX_QUOTED)
-    return StepError(
+    error = StepError(
         code,
         f"{received.title} returned {status}" + (f": {shown}" if shown else " with an empty body."),
         retryable=status in _RETRYABLE_STATUSES or (status >= 500 and status not in _PERMANENT_STATUSES),
         retry_after_s=read_retry_after(response.headers.get("retry-after", "")),
         logs=received.logs,
     )
+    error.problem = error.problem.model_copy(update={"status": status, **_short_answer(received.output)})
+    return error
+
+
+def _short_answer(output: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return headers and body for an error, which is stored with every attempt and published."""
+    headers = output["headers"] if isinstance(output["headers"], dict) else {}
+    body = None if "encoding" in output else output["body"]
+    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+    short: dict[str, JsonValue] = {
+        "headers": dict(_first_headers(headers)),
+        "body": body if len(text) <= MAX_ERROR_BODY else truncate(text, MAX_ERROR_BODY),
+    }
+    return {name: map_texts(value, storable) for name, value in short.items()}
+
+
+def _first_headers(headers: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
+    left = MAX_ERROR_HEADERS
+    for name, value in headers.items():
+        left -= len(name) + len(str(value))
+        if left < 0:
+            return
+        yield name, str(value)
 
 
 def keeps_host(written: Sequence[Part], filled: str) -> bool:

@@ -1,5 +1,6 @@
 """Executor of skill steps: runs a skill with its grants and records the invocation."""
 
+import asyncio
 from collections.abc import Iterable
 from typing import Literal
 
@@ -10,10 +11,14 @@ from forge.llm.budgets import Spender
 from forge.llm.errors import ModelUnknown
 from forge.skills.execution import LogLine as SkillLine
 from forge.skills.execution import RunEnd
-from forge.skills.invocations.runner import Runner, RunRequest
+from forge.skills.invocations.runner import Runner, RunRequest, serialize_input
+from forge.skills.prompts.quoting import section
 from forge.skills.views import SkillRan
 from forge.workflows.definition.models import SkillConfig
 from forge.workflows.engine.step_executor import StepCall, StepError, StepResult
+from forge.workflows.expressions.errors import ExpressionError
+from forge.workflows.expressions.templates import OPENING, check_template, fill
+from forge.workflows.expressions.values import as_text
 from forge.workflows.models import LogLine
 
 RETRYABLE_ENDS = frozenset({RunEnd.CRASHED, RunEnd.TIME})
@@ -36,7 +41,8 @@ class SkillStepExecutor:
                 cost_micros=ran.cost_micros,
                 logs=logs,
             )
-        output: dict[str, JsonValue] = {"type": "skill", "skill": ran.skill, "output": ran.output}
+        result = await _rendered(ran, as_object(config.input)) if config.render else ran.output
+        output: dict[str, JsonValue] = {"type": "skill", "skill": ran.skill, "output": result}
         return StepResult(output, ran.cost_micros, logs)
 
     async def _run(self, call: StepCall, config: SkillConfig) -> SkillRan:
@@ -46,6 +52,7 @@ class SkillStepExecutor:
             purpose="workflow",
             by=call.workflow_name,
             spender=Spender(call.account_id, call.idempotency_key, call.run_id),
+            render=config.render,
         )
         try:
             return await self._runner.run(config.skill, value)
@@ -60,6 +67,27 @@ def as_object(value: JsonValue) -> dict[str, JsonValue]:
     if value is None:
         return {}
     return value if isinstance(value, dict) else {"input": value}
+
+
+async def _rendered(ran: SkillRan, skill_input: dict[str, JsonValue]) -> JsonValue:
+    """Insert the input into the instructions; without a placeholder, append it in the form that a model receives."""
+    instructions = ran.output["text"] if isinstance(ran.output, dict) else ""
+    try:
+        text = await asyncio.to_thread(_filled, str(instructions), skill_input)
+    except ExpressionError as error:
+        raise StepError(
+            "expression",
+            f"The input cannot be inserted into the instructions of {ran.skill}: {error.message}",
+            hint=error.hint or "Braces that are not a placeholder are written as `\\{{` in the skill.",
+        ) from error
+    return {"text": text}
+
+
+def _filled(instructions: str, skill_input: dict[str, JsonValue]) -> str:
+    text = as_text(fill(instructions, {"input": skill_input}))
+    if not skill_input or (OPENING in instructions and check_template(instructions)):
+        return text
+    return f"{text}\n\n{section('skill_input', serialize_input(skill_input))}"
 
 
 def log_lines(lines: Iterable[SkillLine]) -> tuple[LogLine, ...]:

@@ -2,9 +2,10 @@
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from urllib.parse import parse_qsl
 
 from pydantic import JsonValue
@@ -17,6 +18,8 @@ from forge.workflows.definition.models import WebhookTrigger
 
 TIMESTAMP_HEADER = "x-forge-timestamp"
 DELIVERY_HEADERS = ("idempotency-key", "x-forge-delivery", "x-github-delivery", "webhook-id")
+SAME_BODY_WINDOW = timedelta(minutes=5)
+"""How long a signed body counts as a repeated delivery if it has neither an id nor a timestamp."""
 MAX_HEADERS = 50
 MAX_HEADER = 1000
 _KNOWN_HEADERS = frozenset({"content-type", "user-agent", "date", *DELIVERY_HEADERS})
@@ -81,6 +84,11 @@ def delivery_key(path: str, delivery: Delivery, signature: str | None) -> str | 
     return f"webhook:{hash_text(f'{path} {storable(delivery.id)}')}" if delivery.id is not None else None
 
 
+def is_identified_by_body(delivery: Delivery) -> bool:
+    """Return whether only the signature of the body identifies the delivery, so that a later one may have the same key."""
+    return TIMESTAMP_HEADER not in delivery.headers and delivery.id is None
+
+
 def _may_be_shown(name: str) -> bool:
     if name in _KNOWN_HEADERS:
         return True
@@ -119,6 +127,7 @@ def _joined(pairs: Sequence[tuple[str, str]]) -> dict[str, JsonValue]:
 
 SIGNATURE_HEADER = "x-hub-signature-256"
 _DUMMY_SECRET = b"dummy secret"
+_TIMESTAMPED = re.compile(rb"[0-9]{10,12}\.")
 
 
 def signature_of(delivery: Delivery) -> str | None:
@@ -158,8 +167,8 @@ def _bearer(delivery: Delivery) -> str:
 
 def _is_recent(delivery: Delivery, tolerance_s: int, at: datetime) -> bool:
     timestamp = delivery.headers.get(TIMESTAMP_HEADER)
-    if timestamp is None:
-        return True
+    if timestamp is None:  # a timestamp moved from the header to the body would leave the signature valid
+        return _TIMESTAMPED.match(delivery.body) is None
     if not (timestamp.isascii() and timestamp.isdigit()) or len(timestamp) > 12:
         return False
     return abs(at.timestamp() - int(timestamp)) <= tolerance_s

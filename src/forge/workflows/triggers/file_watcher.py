@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -37,6 +36,7 @@ from forge.workflows.triggers.watch_thread import (
     WatchThread,
     resolve_roots,
 )
+from forge.workspace.filesystem.allowed_roots import AllowedRoots
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class Watch:
 @dataclass
 class FileWatcher:
     launcher: TriggerLauncher
-    own_dir: Path
+    allowed_roots: AllowedRoots
     clock: Callable[[], datetime] = field(default=now)
     _watches: dict[Key, Watch] = field(default_factory=dict[Key, Watch], init=False)
     _messages: "asyncio.Queue[tuple[Key, WatchMessage]]" = field(
@@ -111,7 +111,7 @@ class FileWatcher:
             watch = self._watches.setdefault(key, Watch(row, config))
             watch.row = row
         wanted = {key: watch.config.paths for key, watch in self._watches.items()}
-        resolved = await asyncio.to_thread(_resolve_all, wanted, self.own_dir.resolve())
+        resolved = await asyncio.to_thread(_resolve_all, wanted, self.allowed_roots)
         for key, found in resolved.items():
             self._update_watch(key, self._watches[key], found)
             await self._publish_problem(self._watches[key])
@@ -132,7 +132,7 @@ class FileWatcher:
         if resolved.roots:
             notify = partial(self._receive, asyncio.get_running_loop(), key)
             watch.thread = WatchThread(
-                resolved.roots, watch.config.patterns, self.own_dir.resolve(), notify, before
+                resolved.roots, watch.config.patterns, self.allowed_roots, notify, before
             )
             watch.thread.begin()
 
@@ -194,8 +194,8 @@ def _key(row: TriggerRow) -> Key:
     return row.workflow_id, row.position, hash_json(row.config)
 
 
-def _resolve_all(paths: dict[Key, list[str]], own_dir: Path) -> dict[Key, ResolvedRoots]:
-    return {key: resolve_roots(each, own_dir) for key, each in paths.items()}
+def _resolve_all(paths: dict[Key, list[str]], allowed_roots: AllowedRoots) -> dict[Key, ResolvedRoots]:
+    return {key: resolve_roots(each, allowed_roots) for key, each in paths.items()}
 
 
 def _stop(watch: Watch) -> None:

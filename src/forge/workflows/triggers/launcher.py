@@ -33,6 +33,8 @@ class TriggerRequest:
     """A second request with the same key starts nothing and returns the earlier run."""
     depth: int = 0
     """The number of runs in the chain that caused this one."""
+    dedupe_since: datetime | None = None
+    """Earlier runs with the same key do not count. Default: all count."""
 
 
 class StartForTrigger(Protocol):

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Any, assert_never
 
 from pydantic import TypeAdapter
@@ -27,7 +26,6 @@ from forge.workflows.schedules import read_schedule, title_of_schedule
 from forge.workflows.triggers import store
 from forge.workflows.triggers.event_names import EVENT_TYPES
 from forge.workflows.triggers.store import TriggerRow
-from forge.workflows.triggers.watch_thread import is_refused
 
 WEBHOOKS = "/webhooks"
 TRIGGER: TypeAdapter[Trigger] = TypeAdapter(Trigger)
@@ -44,7 +42,7 @@ async def register(
 ) -> None:
     """Replace the triggers of a workflow. Unchanged triggers keep their state.
 
-    Raises Conflict for a webhook path that is taken, Invalid for a bad schedule, event type or path.
+    Raises Conflict for a webhook path that is taken, Invalid for a bad schedule or event type.
     """
     before = {hash_json(row.config): row for row in await store.list_of(tx, [workflow_id])}
     await store.delete(tx, workflow_id)
@@ -97,23 +95,6 @@ def _check(trigger: Trigger) -> None:
             f"Unknown event type {trigger.event_type}.",
             hint=f"Event types: {', '.join(EVENT_TYPES)}.",
             field="triggers",
-        )
-    if isinstance(trigger, FileWatchTrigger):
-        for text in trigger.paths:
-            _check_path(text)
-
-
-def _check_path(text: str) -> None:
-    path = PurePosixPath(text)
-    if not path.is_absolute() and not text.startswith("~"):
-        raise Invalid(
-            f"{text!r} cannot be watched: it is a relative path.",
-            hint="Write the absolute path on the server.",
-            field="triggers",
-        )
-    if text.startswith("/") and is_refused(path):
-        raise Invalid(
-            f"{text!r} cannot be watched.", hint="Choose a folder with your own files.", field="triggers"
         )
 
 

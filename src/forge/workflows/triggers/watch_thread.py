@@ -8,9 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import watchfiles
+
+from forge.errors import ForgeError, Invalid
+from forge.workspace.filesystem.allowed_roots import ROOTS_SETTING, AllowedRoots
 
 QUIET_S = 0.5
 MAX_DELAY_S = 10.0
@@ -80,31 +83,48 @@ class ResolvedRoots:
     problem: str | None
 
 
-def is_refused(path: PurePath) -> bool:
-    """Refuse the root directory and virtual file systems."""
-    return len(path.parts) == 1 or f"/{path.parts[1]}" in _REFUSED
-
-
-def resolve_roots(paths: Sequence[str], own_dir: Path) -> ResolvedRoots:
+def resolve_roots(paths: Sequence[str], allowed_roots: AllowedRoots) -> ResolvedRoots:
     """Return the paths that can be watched now, and why the others cannot."""
     roots: list[Root] = []
     problems: list[str] = []
     for text in paths:
         try:
-            roots.append(_root_of(text, own_dir))
-        except ValueError as error:
-            problems.append(str(error))
+            roots.append(_root_of(text, allowed_roots))
+        except ForgeError as error:
+            problems.append(f"{error.message} {error.hint}" if error.hint else error.message)
     return ResolvedRoots(tuple(roots), " ".join(problems) or None)
 
 
-def files_in(folder: Path, limit: int, *, excluded: Path) -> list[Path]:
-    """List up to `limit` files below a folder. Links to folders are followed, each folder once, but never into `excluded`."""
+def resolve_path(text: str, allowed_roots: AllowedRoots) -> Path:
+    """Return a path with its links resolved, whether it exists or not. Raises Invalid if it may not be watched."""
+    if not text.startswith(("/", "~")):
+        raise Invalid(
+            f"{text!r} cannot be watched: it is a relative path.",
+            hint="Write the absolute path on the server.",
+        )
+    try:
+        path = Path(text).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):  # a symlink loop, an unknown user or an invalid name
+        raise Invalid(f"{text!r} cannot be watched: it is not a valid path.") from None
+    if not _is_allowed(path, allowed_roots):
+        raise Invalid(
+            f"{text!r} cannot be watched: it is outside the folders that may be watched, or links outside them.",
+            hint=f"The operator of the server can allow more folders in the setting {ROOTS_SETTING}.",
+        )
+    return path
+
+
+def files_in(folder: Path, limit: int, allowed_roots: AllowedRoots) -> list[Path]:
+    """List up to `limit` files below a folder. Links are followed inside the allowed roots, each folder once."""
     found: list[Path] = []
-    seen = {(excluded.stat().st_dev, excluded.stat().st_ino)} if excluded.exists() else set[tuple[int, int]]()
+    seen: set[tuple[int, int]] = set()
     pending = [folder]
     while pending and len(found) < limit:
         for entry in _entries(pending.pop()):
             folder_id = _folder_id(entry)
+            may_lead_outside = folder_id is not None or entry.is_symlink()
+            if may_lead_outside and _leads_outside(entry.path, allowed_roots):
+                continue
             if folder_id is None:
                 found.append(Path(entry.path))
             elif folder_id not in seen:
@@ -130,18 +150,24 @@ def _entries(folder: Path) -> list["os.DirEntry[str]"]:
         return []  # deleted in the meantime or not readable
 
 
-def _root_of(text: str, own_dir: Path) -> Root:
+def _is_allowed(path: Path, allowed_roots: AllowedRoots) -> bool:
+    """Return whether a path may be watched: the root directory and virtual file systems never."""
+    is_refused = len(path.parts) == 1 or f"/{path.parts[1]}" in _REFUSED
+    return not is_refused and allowed_roots.allows(path)
+
+
+def _leads_outside(path: str, allowed_roots: AllowedRoots) -> bool:
+    return not _is_allowed(Path(os.path.realpath(path)), allowed_roots)
+
+
+def _root_of(text: str, allowed_roots: AllowedRoots) -> Root:
+    path = resolve_path(text, allowed_roots)
     try:
-        path = Path(text).expanduser().resolve()
         status = path.stat()
     except FileNotFoundError:
-        raise ValueError(f"{text} does not exist on this server.") from None
-    except (OSError, RuntimeError) as error:
-        raise ValueError(f"{text} cannot be watched: {error}.") from None
-    if is_refused(path):
-        raise ValueError(f"{text} cannot be watched.")
-    if path.is_relative_to(own_dir):
-        raise ValueError(f"{text} cannot be watched: it is inside Forge's data directory.")
+        raise Invalid(f"{text} does not exist on this server.") from None
+    except OSError as error:
+        raise Invalid(f"{text} cannot be watched: {error}.") from None
     return Root(path, status.st_dev, status.st_ino)
 
 
@@ -182,8 +208,8 @@ class WatchThread:
 
     roots: tuple[Root, ...]
     patterns: Sequence[str]
-    own_dir: Path
-    """Forge's data directory, which is ignored: runs started by a change would change it again."""
+    allowed_roots: AllowedRoots
+    """Changes elsewhere, behind links, are ignored. So are those in Forge's data directory, which every run changes."""
     notify: Callable[[WatchMessage], None]
     before: frozenset[str] | None = None
     """The files that existed when the same trigger was watched before."""
@@ -209,7 +235,7 @@ class WatchThread:
             return
         for changes in watchfiles.watch(
             *(root.path for root in self.roots),
-            watch_filter=self._is_not_own,
+            watch_filter=self._is_allowed,
             debounce=DEBOUNCE_MS,
             rust_timeout=POLL_MS,
             yield_on_timeout=True,
@@ -236,7 +262,7 @@ class WatchThread:
         for root in self.roots:
             if root.path.is_file():
                 self.known.add(str(root.path))
-            self.known.update(str(path) for path in files_in(root.path, MAX_FILES + 1, excluded=self.own_dir))
+            self.known.update(str(path) for path in files_in(root.path, MAX_FILES + 1, self.allowed_roots))
             if len(self.known) > MAX_FILES:
                 self.notify(
                     WatchFailed(f"{root.path} has more than {MAX_FILES:,} files, which is the maximum.")
@@ -260,7 +286,7 @@ class WatchThread:
         if not os.path.isdir(path):  # noqa: PTH112  (called often; avoids creating Path objects)
             debouncer.note(path, at)
             return
-        for found in files_in(Path(path), MAX_FILES, excluded=self.own_dir):
+        for found in files_in(Path(path), MAX_FILES, self.allowed_roots):
             if str(found) not in debouncer.known:
                 debouncer.note(str(found), at)
 
@@ -273,8 +299,8 @@ class WatchThread:
                 found.append(FileChange(path, change, stamp))
         return found
 
-    def _is_not_own(self, _: watchfiles.Change, path: str) -> bool:
-        return not Path(os.path.realpath(path)).is_relative_to(self.own_dir)
+    def _is_allowed(self, _: watchfiles.Change, path: str) -> bool:
+        return not _leads_outside(path, self.allowed_roots)
 
     def _is_wanted(self, path: str) -> bool:
         return not self.patterns or any(fits(pattern, path, self.roots) for pattern in self.patterns)

@@ -13,9 +13,11 @@ from forge.workflows.expressions.errors import ExpressionError
 from forge.workflows.models import Ignored, Submitted, TriggerType
 from forge.workflows.triggers import store
 from forge.workflows.triggers.delivery import (
+    SAME_BODY_WINDOW,
     Delivery,
     delivery_key,
     is_authentic,
+    is_identified_by_body,
     signature_of,
     simulate_check,
 )
@@ -97,6 +99,7 @@ def _trigger_request(
             **delivery.about(),
         },
         dedupe_key=delivery_key(config.path, delivery, signature_of(delivery) if is_signed else None),
+        dedupe_since=at - SAME_BODY_WINDOW if is_identified_by_body(delivery) else None,
     )
 
 

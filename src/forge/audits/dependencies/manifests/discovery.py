@@ -242,7 +242,7 @@ def _read(snapshot: Snapshot, formats: Mapping[str, Format]) -> dict[str, Manife
             snapshot.tree.entries[path] for path, f in formats.items() if f is manifest_format
         ]
         if entries:
-            manifests.update(snapshot.analyse(ManifestAnalyzer(manifest_format), entries))
+            manifests.update(snapshot.analyze(ManifestAnalyzer(manifest_format), entries))
             manifests.update({e.path: broken("it is too large") for e in entries if e.size > MAX_BYTES})
     return manifests
 

@@ -85,7 +85,7 @@ RULES = (
     token("dropbox-long-token", "Dropbox token", "<l11>AAAAAAAAAA<w43>", starts=("AAAAAAAAAA",), floor=3.0),
     token("contentful-token", "Contentful token", "CFPAT-<w43>"),
     token("mapbox-token", "Mapbox token", "<p|s|t>k.eyJ<a57-120>.<w22>", "<p|s|t>k.<a60>.<a22>"),
-    token("maxmind-key", "MaxMind licence key", "<a6>_<a29>_mmk", starts=("_mmk",)),
+    token("maxmind-key", "MaxMind license key", "<a6>_<a29>_mmk", starts=("_mmk",)),
     token("snowflake-token", "Snowflake token", "ver:1-hint:<d5-20>-ETMs<b100-400>"),
     token("elastic-key", "Elastic Cloud key", "essu_<b50-200>", "essu_<b50-200>=<|=>"),
     token("wandb-key", "Weights and Biases key", "wandb_v1_<w70-90>"),

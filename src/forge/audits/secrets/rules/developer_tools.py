@@ -69,7 +69,7 @@ RULES = (
     ),
     token(
         "sentry-org-token",
-        "Sentry organisation token",
+        "Sentry organization token",
         "sntrys_eyJ<b80-400>=<|=>_<b43>",
         "sntrys_eyJ<w80-600>",
         "sntrys_eyJ<b80-600>",

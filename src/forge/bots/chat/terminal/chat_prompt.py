@@ -96,7 +96,7 @@ class ChatPrompt:
         """Read a line, and further lines while they end with a backslash."""
         readline.set_startup_hook((lambda: readline.insert_text(prefilled)) if prefilled else None)
         try:
-            line = input(_coloured(PROMPT, is_plain=self._view.out.no_color))
+            line = input(_colored(PROMPT, is_plain=self._view.out.no_color))
         finally:
             readline.set_startup_hook(None)
         while line.endswith("\\"):
@@ -104,7 +104,7 @@ class ChatPrompt:
         return repair_surrogates(line)
 
 
-def _coloured(prompt: str, *, is_plain: bool) -> str:
+def _colored(prompt: str, *, is_plain: bool) -> str:
     """Color the prompt. \\x01 and \\x02 enclose characters that readline must not count as width."""
     return prompt if is_plain else f"\x01\x1b[1;34m\x02{prompt}\x01\x1b[0m\x02"
 
