@@ -4,14 +4,20 @@ import logging
 import os
 import socket
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
+from functools import partial
 from pathlib import Path
+
+from pydantic import SecretBytes
 
 from forge import __version__
 from forge.accounts.address import OwnAddress
+from forge.accounts.bearer_tokens import BearerTokens
+from forge.accounts.members import Members, OnRemoval
+from forge.accounts.models import owner_id
 from forge.accounts.service import Accounts
 from forge.accounts.vault import Vault
 from forge.accounts.vault_key import open_vault_key
@@ -33,9 +39,10 @@ from forge.bots.management.skill_access import SkillAccess
 from forge.bots.memory.embedder import find_embedder
 from forge.bots.memory.service import Memories
 from forge.config import Settings, environment, setting_name, unknown_names
-from forge.errors import ConfigError
+from forge.errors import ConfigError, Conflict
 from forge.events.listener import listen
 from forge.events.log import EventLog
+from forge.github.component import GithubServices, open_github
 from forge.interview.component import InterviewComponent
 from forge.interview.service import Interviews
 from forge.kernel.background import in_background
@@ -50,6 +57,7 @@ from forge.messages.component import MessageComponent
 from forge.messages.service import Messages
 from forge.runs.component import open_runs
 from forge.runs.kinds import RunKinds
+from forge.runs.models import ACTIVE
 from forge.runs.self_test_run import SelfTest
 from forge.runs.service import Runs
 from forge.sandbox.models import Level
@@ -60,6 +68,7 @@ from forge.store.database import Store
 from forge.store.schema import migrate
 from forge.telemetry import Telemetry, open_telemetry
 from forge.workflows.component import WorkflowComponent, WorkflowDependencies, WorkflowServices
+from forge.workflows.service import Workflows
 from forge.workspace.service import Workspaces
 
 log = logging.getLogger(__name__)
@@ -87,6 +96,8 @@ class Forge:
     events: EventLog
     runs: Runs
     accounts: Accounts
+    members: Members
+    github: GithubServices
     catalog: Catalog
     gateway: Gateway
     models: Models
@@ -130,8 +141,10 @@ async def open_forge(
     async with AsyncExitStack() as stack:
         is_server = role is Role.SERVER
         telemetry = _open_telemetry(settings, stack, role, terminal=terminal)
-        store, vault = await _open_store(settings, stack)
-        accounts = Accounts(store, vault, address, session_days=settings.session_days)
+        vault_key = open_vault_key(settings)
+        store, vault = await _open_store(settings, vault_key, stack)
+        bearer = BearerTokens.with_secret(settings.jwt_secret, vault_key)
+        accounts = Accounts(store, vault, address, bearer, session_days=settings.session_days)
         events = EventLog(store, telemetry.metrics)
         catalog, gateway, models = _wire_models(settings, store, vault, telemetry, stack)
         await _check_models(settings, catalog, gateway, (await accounts.ensure_owner()).id)
@@ -154,6 +167,8 @@ async def open_forge(
         dependencies = _workflow_dependencies(components, runs, bots, audits, vault)
         opened_workflows = components.workflows.open(runs, dependencies, is_server=is_server)
         await _listen_to_other_processes(settings, store, events, stack)
+        workflows = await stack.enter_async_context(opened_workflows)
+        stop_account = partial(_stop_account, runs, workflows.workflows)
         yield Forge(
             settings=settings,
             telemetry=telemetry,
@@ -161,6 +176,8 @@ async def open_forge(
             events=events,
             runs=runs,
             accounts=accounts,
+            members=await _open_members(store, address, stop_account, role),
+            github=await stack.enter_async_context(open_github(settings, store, vault, bearer)),
             catalog=catalog,
             gateway=gateway,
             models=models,
@@ -172,7 +189,7 @@ async def open_forge(
             bots=bots,
             skills=await stack.enter_async_context(opened_skills),
             messages=dependencies.messages,
-            workflows=await stack.enter_async_context(opened_workflows),
+            workflows=workflows,
             interviews=components.interviews.open(runs, bots),
             address=address,
             started_at=now(),
@@ -192,12 +209,14 @@ def _open_telemetry(settings: Settings, stack: AsyncExitStack, role: Role, *, te
     return telemetry
 
 
-async def _open_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store, Vault]:
+async def _open_store(
+    settings: Settings, vault_key: SecretBytes, stack: AsyncExitStack
+) -> tuple[Store, Vault]:
     """Open and migrate the database, and open the vault with a matching key."""
     store = Store(settings.store_url)
     stack.push_async_callback(store.close)
     await migrate(store)
-    vault = Vault(store, open_vault_key(settings), environment=environment(), known_names=KNOWN_SECRETS)
+    vault = Vault(store, vault_key, environment=environment(), known_names=KNOWN_SECRETS)
     await vault.check_key()
     return store, vault
 
@@ -235,7 +254,7 @@ async def _check_models(settings: Settings, catalog: Catalog, gateway: Gateway, 
 def _wire_models(
     settings: Settings, store: Store, vault: Vault, telemetry: Telemetry, stack: AsyncExitStack
 ) -> tuple[Catalog, Gateway, Models]:
-    catalog = Catalog(store, vault.resolve, default_models(settings))
+    catalog = Catalog(store, vault.resolve, default_models(settings), owner_id=owner_id())
     limits = BudgetLimits(settings.budget_run_usd, settings.budget_day_usd, settings.budget_server_usd)
     gateway = Gateway(catalog, Budgets(store, limits), telemetry.metrics)
     stack.push_async_callback(gateway.close)
@@ -287,9 +306,27 @@ def _workflow_dependencies(
     return WorkflowDependencies(bots, messages, components.skills, audits, components.workspaces, vault)
 
 
+async def _open_members(store: Store, address: OwnAddress, stop_account: OnRemoval, role: Role) -> Members:
+    members = Members(store, address, [stop_account])
+    if role is Role.SERVER:
+        await members.finish_removals()
+    return members
+
+
+async def _stop_account(runs: Runs, workflows: Workflows, account_id: str) -> None:
+    """Switch off the triggers of an account, then cancel its runs."""
+    for card in await workflows.find_all(account_id, words="", owner=None):
+        if card.is_enabled:
+            await workflows.switch(account_id, card.id, is_enabled=False)
+    while active := (await runs.find(account_id, statuses=ACTIVE)).items:
+        for run in active:
+            with suppress(Conflict):  # it has just ended
+                await runs.cancel(account_id, run.id, by="owner")
+
+
 def _last_four_of(vault: Vault) -> LastFour:
-    async def last_four(name: str, scope: str) -> str | None:
-        view = await vault.find(name, scope)
+    async def last_four(account_id: str, name: str, scope: str) -> str | None:
+        view = await vault.of(account_id).find(name, scope)
         return view.last_four if view else None
 
     return last_four

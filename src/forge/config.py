@@ -196,13 +196,26 @@ class Settings(_FromDotEnv):
         "GITHUB_CLIENT_ID",
         None,
         "Iv1.0123456789abcdef",
-        description="Not used yet: OAuth app for signing in with GitHub.",
+        description="Client id of the OAuth app with which users sign in with GitHub.",
     )
     github_client_secret: SecretStr | None = _setting_without_prefix(
-        "GITHUB_CLIENT_SECRET", None, "…", description="Not used yet: secret of that OAuth app."
+        "GITHUB_CLIENT_SECRET", None, "…", description="Client secret of that OAuth app."
     )
     github_webhook_secret: SecretStr | None = _setting_without_prefix(
         "GITHUB_WEBHOOK_SECRET", None, "…", description="Not used yet: secret of GitHub's webhooks."
+    )
+
+    github_url: str = _setting(
+        "https://github.com",
+        "https://github.example.com",
+        description="GitHub, or the URL of a GitHub Enterprise server.",
+    )
+    jwt_secret: SecretStr | None = _setting_without_prefix(
+        "JWT_SECRET",
+        None,
+        "…",
+        min_length=32,
+        description="Key that signs the bearer tokens of sign-ins over the API. Default: derived from the vault key.",
     )
 
     @field_validator("data_dir", "vault_key_file")
@@ -240,7 +253,7 @@ class Settings(_FromDotEnv):
             raise ValueError("must start with postgresql:// (leave it out to use SQLite)")
         return value
 
-    @field_validator("public_url", "otel_endpoint")
+    @field_validator("public_url", "otel_endpoint", "github_url")
     @classmethod
     def _is_http(cls, value: str | None) -> str | None:
         if value and not value.startswith(("http://", "https://")):

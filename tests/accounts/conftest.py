@@ -10,8 +10,10 @@ import sqlalchemy as sa
 from pydantic import SecretBytes
 
 from forge.accounts.address import OwnAddress
-from forge.accounts.service import Accounts, owner_id
-from forge.accounts.vault import Vault
+from forge.accounts.bearer_tokens import BearerTokens
+from forge.accounts.models import owner_id
+from forge.accounts.service import Accounts
+from forge.accounts.vault import AccountVault, Vault
 from forge.http.caller import Caller
 from forge.http.scope import CallerMethod, Scope
 from forge.store.database import Store
@@ -46,13 +48,21 @@ def vault_key() -> SecretBytes:
 
 
 @pytest.fixture
-def vault(store: Store, vault_key: SecretBytes, clock: Clock) -> Vault:
+def vaults(store: Store, vault_key: SecretBytes, clock: Clock) -> Vault:
     return Vault(store, vault_key, environment={}, clock=clock)
 
 
 @pytest.fixture
-async def accounts(store: Store, vault: Vault, address: OwnAddress, clock: Clock) -> Accounts:
-    accounts = Accounts(store, vault, address, session_days=30, clock=clock)
+def vault(vaults: Vault) -> AccountVault:
+    """The owner's secrets."""
+    return vaults.of(owner_id())
+
+
+@pytest.fixture
+async def accounts(
+    store: Store, vaults: Vault, vault_key: SecretBytes, address: OwnAddress, clock: Clock
+) -> Accounts:
+    accounts = Accounts(store, vaults, address, BearerTokens(vault_key), session_days=30, clock=clock)
     await accounts.ensure_owner()
     return accounts
 
@@ -60,7 +70,9 @@ async def accounts(store: Store, vault: Vault, address: OwnAddress, clock: Clock
 @pytest.fixture
 async def owner(accounts: Accounts) -> Caller:
     account = await accounts.ensure_owner()
-    return Caller(account.id, account.name, frozenset({Scope.ADMIN}), CallerMethod.SESSION, "a-session")
+    return Caller(
+        account.id, account.name, frozenset({Scope.ADMIN}), CallerMethod.SESSION, "a-session", is_owner=True
+    )
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 import re
 
 import pytest
+from pydantic import SecretBytes
 
 from forge.accounts.address import OwnAddress
 from forge.accounts.authentication import Authentication, Credentials, RequestKind
-from forge.accounts.models import ApiKey, NewKey
-from forge.accounts.service import Accounts, owner_id
+from forge.accounts.bearer_tokens import BearerTokens
+from forge.accounts.models import ApiKey, NewKey, owner_id
+from forge.accounts.service import Accounts
 from forge.accounts.tables import api_keys
 from forge.accounts.vault import Vault
 from forge.errors import Conflict, Denied, NotFound, Unauthenticated
@@ -43,7 +45,14 @@ async def test_new_key_is_shown_once_and_stored_as_a_hash(accounts: Accounts, ow
 async def test_key_authenticates_its_account_with_its_scopes(accounts: Accounts, owner: Caller):
     created = await accounts.create_key(owner, NewKey(name="CI", scopes=[Scope.READ]))
     assert await authenticate(accounts, created.key) == Authentication(
-        Caller(owner_id(), "Owner", frozenset({Scope.READ}), CallerMethod.API_KEY, created.api_key.id)
+        Caller(
+            owner_id(),
+            "Owner",
+            frozenset({Scope.READ}),
+            CallerMethod.API_KEY,
+            created.api_key.id,
+            is_owner=True,
+        )
     )
 
 
@@ -108,10 +117,10 @@ async def test_unknown_key_is_rejected(accounts: Accounts, key: str):
     ],
 )
 async def test_key_cannot_create_or_revoke_keys_with_more_scopes(
-    accounts: Accounts, owner: Caller, own_key: Scope, wanted: list[Scope], allowed: bool
+    accounts: Accounts, owner: Caller, own: Scope, wanted: list[Scope], allowed: bool
 ):
     existing = (await accounts.create_key(owner, NewKey(name="other", scopes=wanted))).api_key
-    caller = caller_with(own_key)
+    caller = caller_with(own)
     if allowed:
         assert (await accounts.create_key(caller, NewKey(name="new", scopes=wanted))).api_key.scopes == wanted
         assert (await accounts.revoke_key(caller, existing.id)).id == existing.id
@@ -141,6 +150,8 @@ async def test_local_keys_are_not_listed(accounts: Accounts, owner: Caller, rows
         await accounts.revoke_key(owner, row["id"])
 
 
-async def test_local_key_can_be_created_before_the_owner(store: Store, vault: Vault, address: OwnAddress):
-    accounts = Accounts(store, vault, address, session_days=30)
+async def test_local_key_can_be_created_before_the_owner(
+    store: Store, vaults: Vault, vault_key: SecretBytes, address: OwnAddress
+):
+    accounts = Accounts(store, vaults, address, BearerTokens(vault_key), session_days=30)
     assert (await accounts.replace_local_key("laptop")).startswith("forge_")

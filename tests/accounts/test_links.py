@@ -1,8 +1,8 @@
 import anyio
 import pytest
 
-from forge.accounts.models import LoginLink
-from forge.accounts.service import Accounts, owner_id
+from forge.accounts.models import LoginLink, owner_id
+from forge.accounts.service import Accounts
 from forge.accounts.sessions import OpenedSession
 from forge.accounts.tables import login_links, sessions
 from forge.errors import ForgeError, Gone, Unauthenticated

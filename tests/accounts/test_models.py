@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from forge.accounts.models import NewKey, NewSecret, Rename, Role
+from forge.accounts.models import NewKey, NewSecret, Rename
 from forge.http.scope import Scope
 
 
@@ -35,10 +35,3 @@ def test_rejected_secret_is_not_shown_in_the_error():
         NewSecret.model_validate({"value": "s3cret", "scope": "not a scope"})
     assert "s3cret" not in str(refused.value)
     assert "s3cret" not in repr(NewSecret.model_validate({"value": "s3cret"}))
-
-
-def test_member_is_not_admin():
-    assert {role: role.scopes for role in Role} == {
-        Role.OWNER: {Scope.ADMIN},
-        Role.MEMBER: {Scope.WRITE},
-    }

@@ -1,7 +1,7 @@
 import anyio
 
-from forge.accounts.models import Account, Role
-from forge.accounts.service import Accounts, ensure_owner, owner_id
+from forge.accounts.models import Account, Role, owner_id
+from forge.accounts.service import Accounts, ensure_owner
 from forge.accounts.tables import accounts as accounts_table
 from forge.store.database import Store
 

@@ -8,12 +8,14 @@ import pytest
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import SecretBytes
 
 from forge.accounts.address import OwnAddress
-from forge.accounts.models import NewKey
+from forge.accounts.bearer_tokens import BearerTokens
+from forge.accounts.models import NewKey, owner_id
 from forge.accounts.request_authentication import authenticate
 from forge.accounts.routes import router
-from forge.accounts.service import Accounts, owner_id
+from forge.accounts.service import Accounts
 from forge.accounts.tokens import csrf_token
 from forge.accounts.vault import Vault
 from forge.errors import ForgeError, Invalid
@@ -106,10 +108,12 @@ async def test_used_link_is_gone_and_unknown_link_is_unauthenticated(
 
 
 async def test_cookies_are_secure_if_the_public_url_is_https(
-    app: FastAPI, client: httpx2.AsyncClient, store: Store, vault: Vault, clock
+    app: FastAPI, client: httpx2.AsyncClient, store: Store, vaults: Vault, vault_key: SecretBytes, clock
 ):
     address = OwnAddress("127.0.0.1", 8000, "forgehost", "https://forge.example.com")
-    app.state.accounts = accounts = Accounts(store, vault, address, session_days=1, clock=clock)
+    app.state.accounts = accounts = Accounts(
+        store, vaults, address, BearerTokens(vault_key), session_days=1, clock=clock
+    )
     link = await accounts.create_login_link(owner_id())
     response = await client.post("/login", json={"token": token_in(link.url)})
     assert link.url.startswith("https://forge.example.com/login#")
@@ -178,7 +182,9 @@ async def test_secret_lifecycle_over_http(page: httpx2.AsyncClient, accounts: Ac
         await page.get("/secrets", params={"scope": ""}),
     ]
     assert [data(response) for response in answers] == [credentials, [credentials], [credentials], []]
-    assert (await accounts.vault.resolve("API_KEY", "bot:atlas")).get_secret_value() == "sk-plaintext-abcd"
+    assert (
+        await accounts.vault.of(owner_id()).resolve("API_KEY", "bot:atlas")
+    ).get_secret_value() == "sk-plaintext-abcd"
     assert code(await page.delete("/secrets/API_KEY")) == (404, "not_found")
     removed = await page.delete("/secrets/API_KEY", params={"scope": "bot:atlas"})
     assert data(removed) == credentials

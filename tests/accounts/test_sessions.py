@@ -2,7 +2,8 @@ import anyio
 import pytest
 
 from forge.accounts.authentication import Authentication, Credentials, RequestKind
-from forge.accounts.service import Accounts, owner_id
+from forge.accounts.models import owner_id
+from forge.accounts.service import Accounts
 from forge.accounts.tables import sessions
 from forge.accounts.tokens import csrf_token
 from forge.errors import ForgeError, Unauthenticated
@@ -39,7 +40,7 @@ async def test_owner_session_has_all_scopes(accounts: Accounts, rows, sign_in):
     token = await sign_in()
     [row] = await rows(sessions)
     assert await authenticate(accounts, token) == Authentication(
-        Caller(owner_id(), "Owner", frozenset({Scope.ADMIN}), CallerMethod.SESSION, row["id"])
+        Caller(owner_id(), "Owner", frozenset({Scope.ADMIN}), CallerMethod.SESSION, row["id"], is_owner=True)
     )
 
 

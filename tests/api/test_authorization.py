@@ -8,7 +8,15 @@ from tests.support.server import Server
 
 from forge.api.server import ROUTERS, create_api
 
-PUBLIC_PATHS = {"/health", "/health/version", "/api/v1/login", "/webhooks/{path:path}"}
+PUBLIC_PATHS = {
+    "/health",
+    "/health/version",
+    "/api/v1/login",
+    "/api/v1/auth/configuration",
+    "/api/v1/auth/github",
+    "/api/v1/auth/github/callback",
+    "/webhooks/{path:path}",
+}
 """Webhooks are authenticated by their own secret, not by an API key."""
 
 

@@ -17,6 +17,7 @@ from tests.support.terminal import Terminal
 from tests.support.timeouts import PATIENCE_S
 from tests.support.unprivileged_user import unprivileged_user
 
+from forge.accounts.models import owner_id
 from forge.accounts.vault import Vault
 from forge.accounts.vault_key import vault_key_from_file
 from forge.backup import postgresql_restore
@@ -67,7 +68,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path, new_database: NewData
     async def set_secret() -> None:
         store = Store(installation.store_url)
         await installation.vault(store).check_key()
-        await installation.vault(store).set("TOKEN", SecretStr("hunter2-hunter2"), "bot:ada")
+        await installation.vault(store).of(owner_id()).set("TOKEN", SecretStr("hunter2-hunter2"), "bot:ada")
         await store.close()
 
     asyncio.run(set_secret())
@@ -186,7 +187,7 @@ def test_secrets_without_their_key_are_listed_and_can_be_dropped(
     async def resolve() -> str:
         store = Store(target.store_url)
         await target.vault(store).check_key()
-        value = await target.vault(store).resolve("TOKEN", "bot:ada")
+        value = await target.vault(store).resolve(owner_id(), "TOKEN", "bot:ada")
         await store.close()
         return value.get_secret_value()
 

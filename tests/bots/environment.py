@@ -51,7 +51,7 @@ class BotEnvironment:
         self.events = EventLog(self.database, Metrics(version="0"))
         self.folders = BotFolders(self.data_dir)
         self.versions = Versions(self.database, self.events, self.folders)
-        self.catalog = Catalog(self.database, self._key, dict.fromkeys(Role, DEFAULT))
+        self.catalog = Catalog(self.database, self._key, dict.fromkeys(Role, DEFAULT), owner_id="owner")
         self.readiness = ModelReadiness(self.catalog)
         self.library = Library(self.data_dir)
         self.skills = SkillAccess(SkillStates(self.database, self.library), self.library, self._run)
@@ -68,7 +68,7 @@ class BotEnvironment:
     async def _run(self, name: str, _request: RunRequest) -> SkillRan:
         raise Unavailable(f"{name} cannot be run here.")
 
-    async def _key(self, name: str, _scope: str) -> SecretStr:
+    async def _key(self, _account_id: str, name: str, _scope: str) -> SecretStr:
         if name not in self.keys:
             raise NotFound(f"{name} is not set.")
         return SecretStr(self.keys[name])

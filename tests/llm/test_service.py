@@ -24,18 +24,21 @@ FREE = NewPrice(input=0, output=0)
 DEAR = NewPrice(input=3, output=15)
 
 
+OWNER = "owner"
+
+
 class Keys:
     """The secrets of the vault: name to value."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
 
-    async def resolve(self, name: str, _scope: str) -> SecretStr:
+    async def resolve(self, _account_id: str, name: str, _scope: str) -> SecretStr:
         if name not in self.values:
             raise NotFound(f"{name} is not set.")
         return SecretStr(self.values[name])
 
-    async def last_four(self, name: str, _scope: str) -> str | None:
+    async def last_four(self, _account_id: str, name: str, _scope: str) -> str | None:
         value = self.values.get(name)
         return None if value is None else value[-4:]
 
@@ -47,7 +50,7 @@ def keys() -> Keys:
 
 @pytest.fixture
 async def models(store: Store, keys: Keys) -> AsyncIterator[Models]:
-    catalog = Catalog(store, keys.resolve, DEFAULTS)
+    catalog = Catalog(store, keys.resolve, DEFAULTS, owner_id=OWNER)
     gateway = Gateway(catalog, Budgets(store, BudgetLimits(10, 50, 200)), Metrics(version="0"))
     yield Models(store, catalog, gateway, keys.last_four)
     await gateway.close()
@@ -319,7 +322,7 @@ async def test_calls_are_paged_newest_first(models: Models, add_local: AddLocal)
 async def test_today_starts_at_midnight(store: Store, keys: Keys, add_local: AddLocal, models: Models):
     await add_local("http://127.0.0.1:1/v1")
     await models.test(ME, "local:tiny")
-    catalog = Catalog(store, keys.resolve, DEFAULTS)
+    catalog = Catalog(store, keys.resolve, DEFAULTS, owner_id=OWNER)
     gateway = Gateway(catalog, Budgets(store, BudgetLimits(10, 50, 200)), Metrics(version="0"))
     later = Models(store, catalog, gateway, keys.last_four, clock=lambda: datetime(2100, 1, 1, tzinfo=UTC))
     assert list((await models.view(ME)).today_by_model) == ["local:tiny"]

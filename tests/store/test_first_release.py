@@ -23,6 +23,7 @@ from tests.support.live_forge import Live, live, settings_for
 from tests.support.postgres import Postgres
 from tests.support.timeouts import PATIENCE_S
 
+from forge.accounts.models import owner_id
 from forge.backup.restore import restore
 from forge.store import schema
 from forge.store.database import Store
@@ -98,8 +99,8 @@ async def test_first_release_data_is_kept_and_waiting_runs_continue(first_releas
         assert (await browser.get("/api/v1/me")).status_code == 200
 
     vault = forge.accounts.vault
-    assert (await vault.resolve("ANTHROPIC_API_KEY")).get_secret_value() == "sk-ant-first-release"
-    assert (await vault.resolve("TOKEN", "bot:ada")).get_secret_value() == "café 🔑 hunter2"
+    assert (await vault.resolve(owner_id(), "ANTHROPIC_API_KEY")).get_secret_value() == "sk-ant-first-release"
+    assert (await vault.resolve(owner_id(), "TOKEN", "bot:ada")).get_secret_value() == "café 🔑 hunter2"
 
     for name in ("completed", "cancelled", "failed"):
         assert await first_release.status(name) == name

@@ -64,13 +64,13 @@ async def open_gateway(
 ) -> AsyncGenerator[GatewayUnderTest]:
     secrets: dict[str, str] = {}
 
-    async def resolve(name: str, scope: str) -> SecretStr:
+    async def resolve(_account_id: str, name: str, scope: str) -> SecretStr:
         secret = secrets.get(f"{scope}/{name}") or secrets.get(name)
         if secret is None:
             raise NotFound(f"no {name}")
         return SecretStr(secret)
 
-    catalog = Catalog(store, resolve, dict.fromkeys(Role, "claude-sonnet-4-5"))
+    catalog = Catalog(store, resolve, dict.fromkeys(Role, "claude-sonnet-4-5"), owner_id="owner")
     budgets = Budgets(store, limits or BudgetLimits(run_usd=10, day_usd=50, server_usd=200))
     gateway = Gateway(catalog, budgets, Metrics(version="test"), breaker=breaker)
     try:

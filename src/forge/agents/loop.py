@@ -65,7 +65,7 @@ def _question(short: Shortfall, more: int) -> Question:
     budget = short.budget
     proceed = (
         GateOption(id="again", label="Try again")
-        if budget == "server"
+        if budget in ("server", "shared")
         else GateOption(id=MORE, label=f"Allow {dollars(more)} more", tone="positive")
     )
     return Question(

@@ -31,6 +31,30 @@ _HEADERS = {
 }
 
 
+_API = "/api/v1"
+_SHORT_PATHS = re.compile(r"/(auth|repos|projects)(/.*)?")
+"""The protocol documents name these paths without a prefix. Some are also pages of the web app."""
+_NEVER_A_PAGE = "/auth/github/callback"
+
+
+class ShortPaths:
+    """Serves the paths of the protocol documents from the API, unless a browser asks for a page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _SHORT_PATHS.fullmatch(scope["path"]) and not _asks_for_page(scope):
+            scope = {**scope, "path": _API + scope["path"], "raw_path": _API.encode() + scope["raw_path"]}
+        await self._app(scope, receive, send)
+
+
+def _asks_for_page(scope: Scope) -> bool:
+    if scope["method"] not in ("GET", "HEAD") or scope["path"] == _NEVER_A_PAGE:
+        return False
+    return "text/html" in Headers(scope=scope).get("accept", "")
+
+
 class RequestTelemetry:
     """Assigns the request id (`X-Request-ID`), and records metrics and a trace span for each request."""
 

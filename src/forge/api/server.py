@@ -14,7 +14,14 @@ from forge.accounts.routes import router as accounts_routes
 from forge.agents.routes import router as agents_routes
 from forge.api.errors import CatchExceptions, install_error_handlers
 from forge.api.events import router as events_routes
-from forge.api.middleware import BodyLimit, RateLimit, RefreshSession, RequestTelemetry, SecurityHeaders
+from forge.api.middleware import (
+    BodyLimit,
+    RateLimit,
+    RefreshSession,
+    RequestTelemetry,
+    SecurityHeaders,
+    ShortPaths,
+)
 from forge.api.status import health_router as health_routes
 from forge.api.status import router as status_routes
 from forge.api.websocket import router as websocket_routes
@@ -24,6 +31,7 @@ from forge.bots.chat.routes import router as chat_routes
 from forge.bots.management.routes import files_router as versions_routes
 from forge.bots.management.routes import router as bots_routes
 from forge.bots.memory.routes import router as memory_routes
+from forge.github.routes import router as github_routes
 from forge.http.envelope import Envelope
 from forge.http.parameters import reject_unknown_parameters
 from forge.interview.routes import router as interview_routes
@@ -41,6 +49,7 @@ from forge.workspace.routes import router as workspaces_routes
 
 WEB = Path(__file__).parent.parent / "web"
 ROUTERS = (
+    github_routes,
     health_routes,
     accounts_routes,
     models_routes,
@@ -93,10 +102,25 @@ def create_api(forge: Forge | None) -> FastAPI:
 
 
 def _serve(api: FastAPI, forge: Forge) -> None:
-    settings, metrics = forge.settings, forge.telemetry.metrics
+    _provide_services(api, forge)
+    mount_pages(api, WEB)
+    settings = forge.settings
+    # Added from the inside out: the last one is the outermost.
+    api.add_middleware(CatchExceptions)
+    api.add_middleware(RefreshSession)
+    api.add_middleware(BodyLimit, limit=settings.max_body_bytes, larger={ZIP_PATH: MAX_ARCHIVE})
+    api.add_middleware(RateLimit, per_minute=settings.rate_limit_per_minute)
+    api.add_middleware(SecurityHeaders)
+    api.add_middleware(ShortPaths)
+    api.add_middleware(RequestTelemetry, metrics=forge.telemetry.metrics, tracing=forge.telemetry.tracing)
+
+
+def _provide_services(api: FastAPI, forge: Forge) -> None:
     api.state.forge = forge
     api.state.runs = forge.runs
     api.state.accounts = forge.accounts
+    api.state.members = forge.members
+    api.state.github = forge.github
     api.state.agents = forge.agents
     api.state.audits = forge.audits
     api.state.bots = forge.bots.bots
@@ -114,14 +138,6 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.models = forge.models
     api.state.workspaces = forge.workspaces
     api.state.authenticate = authenticate
-    mount_pages(api, WEB)
-    # Added from the inside out: the last one is the outermost.
-    api.add_middleware(CatchExceptions)
-    api.add_middleware(RefreshSession)
-    api.add_middleware(BodyLimit, limit=settings.max_body_bytes, larger={ZIP_PATH: MAX_ARCHIVE})
-    api.add_middleware(RateLimit, per_minute=settings.rate_limit_per_minute)
-    api.add_middleware(SecurityHeaders)
-    api.add_middleware(RequestTelemetry, metrics=metrics, tracing=forge.telemetry.tracing)
 
 
 ROOT_PATH = "."

@@ -51,6 +51,8 @@ class CallEstimate:
     model: str
     prompt_hash: str
     worst_case_micros: int
+    is_shared: bool = False
+    """Whether the owner of the server pays for it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Budgets:
         amount = order.worst_case_micros
         async with self._database.begin() as tx:
             await self._write_off(tx, spender.key)
-            limits = await self._limits_of(tx, spender)
+            limits = await self._limits_of(tx, spender, order.provider if order.is_shared else None)
             for budget, (key, limit) in limits.items():
                 if not await store.reserve(tx, key, amount, limit):
                     ledger = (await store.find_ledgers(tx, [key]))[key]
@@ -145,19 +147,26 @@ class Budgets:
             latency_ms=sum(call.latency_ms or 0 for call in own),
         )
 
-    async def spent(self, account_id: str) -> list[Spent]:
+    async def spent(self, account_id: str, shared_providers: Collection[str] = ()) -> list[Spent]:
         """Return the state of all budgets of an account."""
         async with self._database.read() as tx:
-            limits = await self._limits_of(tx, Spender(account_id, ""))
-            ledgers = await store.find_ledgers(tx, [key for key, _ in limits.values()])
+            limits = [
+                (budget, None, key, limit)
+                for budget, (key, limit) in (await self._limits_of(tx, Spender(account_id, ""), None)).items()
+            ]
+            for name in shared_providers:
+                key, limit = await self._shared_limit(tx, account_id, name, self._clock())
+                limits.append(("shared", name, key, limit))
+            ledgers = await store.find_ledgers(tx, [key for *_, key, _ in limits])
         shown = [
             Spent(
                 budget=budget,
+                provider=provider,
                 spent_micros=ledgers[key].spent_micros,
                 reserved_micros=ledgers[key].reserved_micros,
                 limit_micros=limit + ledgers[key].raised_micros,
             )
-            for budget, (key, limit) in limits.items()
+            for budget, provider, key, limit in limits
         ]
         run_limit = await self.run_limit_micros(account_id)
         return [Spent(budget="run", spent_micros=0, reserved_micros=0, limit_micros=run_limit), *shown]
@@ -167,7 +176,9 @@ class Budgets:
             own = await store.list_budgets(tx, account_id)
         return own.get("run", _micros(self._limits.run_usd))
 
-    async def _limits_of(self, tx: Tx, spender: Spender) -> dict[Budget, tuple[str, int]]:
+    async def _limits_of(
+        self, tx: Tx, spender: Spender, shared_provider: str | None
+    ) -> dict[Budget, tuple[str, int]]:
         """Return ledger and limit of each budget a call counts against, always in the same order because of the locks."""
         own = await store.list_budgets(tx, spender.account_id)
         today = self._clock()
@@ -176,8 +187,15 @@ class Budgets:
             found["run"] = (_run_key(spender.run_id), own.get("run", _micros(self._limits.run_usd)))
         day = own.get("day", _micros(self._limits.day_usd))
         found["day"] = (_day_key(spender.account_id, today), day)
+        if shared_provider is not None:
+            found["shared"] = await self._shared_limit(tx, spender.account_id, shared_provider, today)
         found["server"] = (f"server:{_iso_date(today)}", _micros(self._limits.server_usd))
         return found
+
+    async def _shared_limit(self, tx: Tx, account_id: str, provider: str, at: datetime) -> tuple[str, int]:
+        """Return ledger and limit of a share; the limit is 0 if it has just been withdrawn."""
+        share = (await store.list_shares(tx)).get(provider)
+        return f"shared:{provider}:{account_id}:{_iso_date(at)}", share.day_micros if share else 0
 
     async def _write_off(self, tx: Tx, step_key: str) -> None:
         """Settle calls this step started before its process died."""

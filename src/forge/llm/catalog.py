@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -25,8 +26,8 @@ from forge.llm.models import (
 from forge.llm.prices import PriceTable, load_price_table
 from forge.store.database import Store, Tx, survives_outage
 
-Secrets = Callable[[str, str], Awaitable[SecretStr]]
-"""Returns the value of a secret by name and scope; raises `NotFound`."""
+Secrets = Callable[[str, str, str], Awaitable[SecretStr]]
+"""Returns the value of a secret by account, name and scope; raises `NotFound`."""
 
 ANTHROPIC = Provider(
     name="anthropic",
@@ -73,11 +74,24 @@ class _AccountModels:
     prices: PriceTable
 
 
+@dataclass(frozen=True)
+class Credential:
+    """The API key for a call; None for endpoints without keys."""
+
+    key: SecretStr | None
+    is_shared: bool = False
+    """Whether the owner of the server pays, within the budget of the share."""
+
+
 class Catalog:
-    def __init__(self, database: Store, secrets: Secrets, defaults: Mapping[Role, str]) -> None:
+    def __init__(
+        self, database: Store, secrets: Secrets, defaults: Mapping[Role, str], *, owner_id: str
+    ) -> None:
+        """The owner of the server can share providers with all other accounts."""
         self._database = database
         self._secrets = secrets
         self._defaults = defaults
+        self._owner_id = owner_id
 
     @survives_outage
     async def chain(self, account_id: str, scope: str, role: Role) -> list[Target]:
@@ -109,18 +123,27 @@ class Catalog:
         known = await self._known(tx, account_id)
         return [_target(ref, known) for ref in refs]
 
-    async def key(self, target: Target, account_id: str, scope: str) -> SecretStr | None:
+    async def credential(self, target: Target, account_id: str, scope: str) -> Credential:
         """Return the API key of a target. It is looked up at each use and never cached."""
-        name = target.provider.key_name
-        if name is None:
-            return None
+        provider, name = target.provider, target.provider.key_name
+        if not provider.is_shared:
+            return Credential(None if name is None else await self._key(account_id, provider, name, scope))
+        # The account's own key must not be sent to an address that somebody else chose.
+        if name is not None and provider.base_url is None:
+            with suppress(ModelKeyRefused):
+                return Credential(await self._key(account_id, provider, name, scope))
+        key = None if name is None else await self._key(self._owner_id, provider, name, "")
+        return Credential(key, is_shared=True)
+
+    async def _key(self, account_id: str, provider: Provider, name: str, scope: str) -> SecretStr:
         try:
-            return _header_safe(await self._secrets(name, scope or f"account:{account_id}"), name)
+            secret = await self._secrets(account_id, name, scope or f"account:{account_id}")
         except NotFound as error:
             raise ModelKeyRefused(
-                f"There is no key for {target.provider.name}: the secret {name} is not set.",
+                f"There is no key for {provider.name}: the secret {name} is not set.",
                 hint=f"Set it: forge secrets set {name}, or Settings, Models.",
             ) from error
+        return _header_safe(secret, name)
 
     async def choices(self, tx: Tx, account_id: str, scope: str = "") -> list[RoleChoice]:
         known = await self._known(tx, account_id)
@@ -128,11 +151,38 @@ class Catalog:
         return [_choice(role, *self._refs(chains, scope, role), known) for role in Role]
 
     async def providers(self, tx: Tx, account_id: str) -> dict[str, Provider]:
-        own = await store.list_providers(tx, account_id)
-        return BUILT_IN | {
+        """Return the account's providers by name, including those the owner of the server shares with it.
+
+        A provider that the account defined itself replaces a shared one: the owner's key is only sent to addresses
+        that the owner chose.
+        """
+        return BUILT_IN | await self._shared(tx, account_id) | await self._own_providers(tx, account_id)
+
+    async def _own_providers(self, tx: Tx, account_id: str) -> dict[str, Provider]:
+        return {
             provider.name: provider.model_copy(update={"built_in": provider.name in BUILT_IN})
-            for provider in own
+            for provider in await store.list_providers(tx, account_id)
         }
+
+    async def _shared(self, tx: Tx, account_id: str) -> dict[str, Provider]:
+        if account_id == self._owner_id or not (shares := await store.list_shares(tx)):
+            return {}
+        of_owner = BUILT_IN | await self._own_providers(tx, self._owner_id)
+        return {
+            name: of_owner[name].model_copy(update={"is_shared": True}) for name in shares if name in of_owner
+        }
+
+    async def prices(self, tx: Tx, account_id: str, providers: Mapping[str, Provider]) -> PriceTable:
+        """Return the account's prices. Those of shared providers are the owner's, because the owner pays."""
+        own = await store.list_prices(tx, account_id)
+        shared = {name for name, provider in providers.items() if provider.is_shared}
+        if not shared:
+            return PriceTable(own)
+        of_owner = await store.list_prices(tx, self._owner_id)
+        return PriceTable(
+            {ref: price for ref, price in own.items() if ref.partition(":")[0] not in shared}
+            | {ref: price for ref, price in of_owner.items() if ref.partition(":")[0] in shared}
+        )
 
     async def problems(self, account_id: str, refs: Collection[str]) -> dict[str, ModelUnknown | Invalid]:
         """Return the problems of those models that cannot be used."""
@@ -156,8 +206,8 @@ class Catalog:
         return {_with_provider(ref, providers): location for ref, location in [*default, *chosen]}
 
     async def _known(self, tx: Tx, account_id: str) -> _AccountModels:
-        prices = await store.list_prices(tx, account_id)
-        return _AccountModels(await self.providers(tx, account_id), PriceTable(prices))
+        providers = await self.providers(tx, account_id)
+        return _AccountModels(providers, await self.prices(tx, account_id, providers))
 
     def _refs(self, chains: store.Chains, scope: str, role: Role) -> tuple[list[str], ChoiceSource]:
         if scope and (own := chains.get((scope, role))):

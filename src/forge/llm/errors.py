@@ -57,7 +57,9 @@ class BudgetExceeded(Conflict):
         super().__init__(
             f"The {BUDGET_NAMES[shortfall.budget]} is exhausted: {spent} of {limit} is spent or reserved, "
             f"and the next call may cost {dollars(shortfall.needed_micros)}.",
-            hint="Raise it: forge models budget, or Settings, Models.",
+            hint="Try again tomorrow, ask the owner of this server to raise it, or use a key of your own."
+            if shortfall.budget == "shared"
+            else "Raise it: forge models budget, or Settings, Models.",
         )
         self.shortfall = shortfall
 
@@ -65,5 +67,6 @@ class BudgetExceeded(Conflict):
 BUDGET_NAMES: Mapping[Budget, str] = {
     "run": "budget of this run",
     "day": "budget of this day",
+    "shared": "daily budget for this shared provider",
     "server": "budget of this server",
 }

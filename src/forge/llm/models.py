@@ -19,7 +19,8 @@ SCOPE_PATTERN = r"^(bot:[A-Za-z0-9_-]{1,64})?$"
 MICROS = 1_000_000
 """Amounts of money are integers in millionths of a dollar."""
 
-Budget = Literal["run", "day", "server"]
+Budget = Literal["run", "day", "shared", "server"]
+"""`shared`: what a member may spend per day with a provider that the owner of the server shares."""
 OwnBudget = Literal["run", "day"]
 """Budgets that an account can set."""
 ChoiceSource = Literal["bot", "account", "default"]
@@ -55,6 +56,8 @@ class Provider(BaseModel):
     key_name: str | None = None
     """Name of the secret with the API key; null for an endpoint without keys."""
     built_in: bool = False
+    is_shared: bool = False
+    """Whether the owner of the server shares this provider with the account and pays for it."""
 
 
 class Price(BaseModel):
@@ -165,6 +168,8 @@ class Spent(BaseModel):
     """The state of a budget, in millionths of a dollar."""
 
     budget: Budget
+    provider: str | None = None
+    """The provider of a `shared` budget."""
     spent_micros: int
     reserved_micros: int
     limit_micros: int
@@ -244,6 +249,20 @@ class NewPrice(BaseModel):
     cache_read: float | None = Field(default=None, ge=0, le=100_000)
     cache_write: float | None = Field(default=None, ge=0, le=100_000)
     context_window: int = Field(default=128_000, ge=1_000, le=100_000_000)
+
+
+class Share(BaseModel):
+    """A provider that the owner of the server shares with the members."""
+
+    provider: str
+    day_micros: int
+    """What each member may spend per day, in millionths of a dollar."""
+
+
+class NewShare(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    day_usd: float = Field(ge=0, le=1_000_000)
 
 
 class NewBudget(BaseModel):

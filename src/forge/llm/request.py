@@ -37,7 +37,7 @@ class Request:
     target: Target
     prompt: Prompt
 
-    def estimate(self) -> CallEstimate:
+    def estimate(self, *, is_shared: bool) -> CallEstimate:
         """Estimate the worst-case cost from the size of the prompt and the longest answer."""
         text = self.prompt.model_dump_json()
         target = self.target
@@ -47,7 +47,7 @@ class Request:
             sent=estimate_tokens(len(text.encode())),
             max_output=self.prompt.max_output,
         )
-        return CallEstimate(self.role, target.provider.name, target.model, hash_text(text), worst)
+        return CallEstimate(self.role, target.provider.name, target.model, hash_text(text), worst, is_shared)
 
 
 class _AnswerTimer:
@@ -97,9 +97,10 @@ class RequestSender:
         from forge.llm.adapter import ModelConnection, Received, receive
 
         target, spender = request.target, request.spender
-        key = await self._catalog.key(target, spender.account_id, spender.scope)
+        credential = await self._catalog.credential(target, spender.account_id, spender.scope)
+        key = credential.key
         model = connections.model(target.provider, target.model, key)
-        call_id = await self._budgets.reserve(spender, request.estimate())
+        call_id = await self._budgets.reserve(spender, request.estimate(is_shared=credential.is_shared))
         received, timer = Received(), _AnswerTimer(listener)
         try:
             if listener.on_answer:

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from forge.http.caller import Admin, Reader, Writer
+from forge.http.caller import Admin, Owner, Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
-from forge.http.parameters import CursorParam, Limit
+from forge.http.parameters import CursorParam, Limit, OptionalLimit
 from forge.llm.models import (
     MAX_REF,
     NAME_PATTERN,
@@ -17,6 +17,7 @@ from forge.llm.models import (
     NewChain,
     NewPrice,
     NewProvider,
+    NewShare,
     NewTest,
     OwnBudget,
     Price,
@@ -24,6 +25,7 @@ from forge.llm.models import (
     ProviderView,
     Role,
     RoleChoice,
+    Share,
     Spent,
     TestResult,
 )
@@ -70,7 +72,9 @@ async def reset_chain(
 async def save_provider(
     caller: Admin, models: Service, name: ProviderName, body: NewProvider
 ) -> Envelope[ProviderView]:
-    """Add a provider, or change its address or key."""
+    """Add a provider, or change its address or key. Only the owner of the server may set an address."""
+    if body.base_url is not None:
+        caller.must_be_owner()
     return reply(await models.save_provider(caller.account_id, name, body))
 
 
@@ -78,6 +82,26 @@ async def save_provider(
 async def remove_provider(caller: Admin, models: Service, name: ProviderName) -> Envelope[Provider]:
     """Remove a custom provider that no role uses, or reset a built-in one."""
     return reply(await models.remove_provider(caller.account_id, name))
+
+
+@router.get("/shares")
+async def list_shares(caller: Reader, models: Service, limit: OptionalLimit = None) -> Envelope[list[Share]]:
+    """List the providers that the owner of the server shares with the members."""
+    return reply((await models.shares())[:limit])
+
+
+@router.put("/shares/{name}")
+async def share_provider(
+    caller: Owner, models: Service, name: ProviderName, body: NewShare
+) -> Envelope[Share]:
+    """Let members use a provider at the owner's expense, each up to a budget per day. Only for the owner."""
+    return reply(await models.share(caller.account_id, name, body.day_usd))
+
+
+@router.delete("/shares/{name}")
+async def unshare_provider(caller: Owner, models: Service, name: ProviderName) -> Envelope[None]:
+    await models.unshare(name)
+    return reply(None)
 
 
 @router.put("/prices")

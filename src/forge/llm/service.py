@@ -27,15 +27,16 @@ from forge.llm.models import (
     Reply,
     Role,
     RoleChoice,
+    Share,
     Spent,
     TestResult,
 )
-from forge.llm.prices import PriceTable, known_models, load_price_table
+from forge.llm.prices import known_models, load_price_table
 from forge.store.database import Store, Tx
 from forge.store.pagination import Cursor, Page, make_page
 
-LastFour = Callable[[str, str], Awaitable[str | None]]
-"""Returns the last characters of a secret by name and scope; None if it is not set."""
+LastFour = Callable[[str, str, str], Awaitable[str | None]]
+"""Returns the last characters of a secret by account, name and scope; None if it is not set."""
 
 
 class Models:
@@ -71,7 +72,9 @@ class Models:
             providers=list(shown.values()),
             roles=[_without_key(choice, shown) for choice in roles],
             prices=dict(sorted(prices.items())),
-            budgets=await self._budgets.spent(account_id),
+            budgets=await self._budgets.spent(
+                account_id, [name for name, one in providers.items() if one.is_shared]
+            ),
             today_by_model=dict(sorted(today.items(), key=lambda item: -item[1])),
             known=list(dict.fromkeys([*known_models(providers.values()), *sorted(prices)])),
         )
@@ -133,7 +136,11 @@ class Models:
             overridden=True,
         )
         async with self._database.begin() as tx:
-            await store.save_price(tx, account_id, await self._with_provider(tx, account_id, ref), price)
+            providers = await self._catalog.providers(tx, account_id)
+            provider, model = split_ref(ref, providers)
+            if provider.is_shared:
+                raise Conflict(f"The prices of {provider.name} are set by the owner of this server.")
+            await store.save_price(tx, account_id, f"{provider.name}:{model}", price)
         return price
 
     async def remove_price(self, account_id: str, ref: str) -> Price:
@@ -152,6 +159,24 @@ class Models:
         async with self._database.begin() as tx:
             await store.save_budget(tx, account_id, budget, round(limit_usd * MICROS))
         return next(spent for spent in await self._budgets.spent(account_id) if spent.budget == budget)
+
+    async def shares(self) -> list[Share]:
+        async with self._database.read() as tx:
+            return list((await store.list_shares(tx)).values())
+
+    async def share(self, account_id: str, name: str, day_usd: float) -> Share:
+        """Let all members use a provider of the owner, each within a budget per day."""
+        share = Share(provider=name, day_micros=round(day_usd * MICROS))
+        async with self._database.begin() as tx:
+            if name not in await self._catalog.providers(tx, account_id):
+                raise NotFound(f"There is no provider named {name!r}.", hint="List them: forge models list")
+            await store.save_share(tx, share, self._clock())
+        return share
+
+    async def unshare(self, name: str) -> None:
+        async with self._database.begin() as tx:
+            if not await store.delete_share(tx, name):
+                raise NotFound(f"The provider {name!r} is not shared.")
 
     async def test(self, account_id: str, ref: str) -> TestResult:
         return await self._tester.test(account_id, ref)
@@ -177,8 +202,9 @@ class Models:
 
     async def _with_key(self, account_id: str, provider: Provider) -> ProviderView:
         name = provider.key_name
-        found = "" if name is None else await self._last_four(name, f"account:{account_id}")
-        return ProviderView(**provider.model_dump(), has_key=found is not None, last_four=found or "")
+        found = "" if name is None else await self._last_four(account_id, name, f"account:{account_id}")
+        has_key = found is not None or provider.is_shared
+        return ProviderView(**provider.model_dump(), has_key=has_key, last_four=found or "")
 
     async def _with_provider(self, tx: Tx, account_id: str, ref: str) -> str:
         provider, model = split_ref(ref, await self._catalog.providers(tx, account_id))
@@ -187,7 +213,7 @@ class Models:
     async def _must_have_prices(self, tx: Tx, account_id: str, why_not: str) -> None:
         """Raise Conflict if the change leaves a chosen model without a price."""
         providers = await self._catalog.providers(tx, account_id)
-        price_table = PriceTable(await store.list_prices(tx, account_id))
+        price_table = await self._catalog.prices(tx, account_id, providers)
         for ref, location in (await self._catalog.in_use(tx, account_id)).items():
             name, _, model = ref.partition(":")
             if name in providers and price_table.find(providers[name], model) is None:

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from forge.llm.messages import StopReason
-from forge.llm.models import CallStatus, ModelCall, Price, Provider, Role, Usage, Used
+from forge.llm.models import CallStatus, ModelCall, Price, Provider, Role, Share, Usage, Used
 from forge.llm.tables import (
     ledgers,
     model_budgets,
@@ -16,6 +16,7 @@ from forge.llm.tables import (
     model_prices,
     model_providers,
     model_roles,
+    model_shares,
 )
 from forge.store.database import Tx
 from forge.store.pagination import Cursor, newest_first
@@ -99,6 +100,25 @@ async def delete_provider(tx: Tx, account_id: str, name: str) -> bool:
             model_providers.c.account_id == account_id, model_providers.c.name == name
         )
     )
+    return found.rowcount > 0
+
+
+async def list_shares(tx: Tx) -> dict[str, Share]:
+    """Return the shared providers by name."""
+    query = sa.select(model_shares.c.provider, model_shares.c.day_micros).order_by(model_shares.c.provider)
+    return {row.provider: Share(**row._mapping) for row in await tx.execute(query)}
+
+
+async def save_share(tx: Tx, share: Share, at: datetime) -> None:
+    await tx.execute(
+        tx.insert(model_shares)
+        .values(**share.model_dump(), created_at=at)
+        .on_conflict_do_update(index_elements=["provider"], set_={"day_micros": share.day_micros})
+    )
+
+
+async def delete_share(tx: Tx, provider: str) -> bool:
+    found = await tx.execute(sa.delete(model_shares).where(model_shares.c.provider == provider))
     return found.rowcount > 0
 
 

@@ -40,6 +40,15 @@ model_budgets = sa.Table(
     sa.Column("limit_micros", sa.BigInteger, nullable=False),
 )
 
+model_shares = sa.Table(
+    "model_shares",
+    METADATA,
+    sa.Column("provider", sa.Text, primary_key=True),
+    sa.Column("day_micros", sa.BigInteger, nullable=False),
+    sa.Column("created_at", Utc, nullable=False),
+)
+"""Providers of the owner that members may use, each with a budget per member and day."""
+
 ledgers = sa.Table(
     "ledgers",
     METADATA,
@@ -48,7 +57,7 @@ ledgers = sa.Table(
     sa.Column("reserved_micros", sa.BigInteger, nullable=False),
     sa.Column("raised_micros", sa.BigInteger, nullable=False),
 )
-"""One row per budget: a run, an account's day, the server's day. `raised` is what a user granted on top."""
+"""One row per budget: a run, an account's day, a member's day with a shared provider, the server's day. `raised` is what a user granted on top."""
 
 model_calls = sa.Table(
     "model_calls",

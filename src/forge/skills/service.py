@@ -211,7 +211,7 @@ class Skills:
         known = await self.states.get(account_id, name)
 
         async def run(_name: str, _kind: SkillKind, _files: Mapping[str, bytes], text: str) -> SkillResult:
-            return await self.runner.test(known, text)
+            return await self.runner.test(account_id, known, text)
 
         report = await SkillTests(run).run(name, known.snapshot.files)
         return await self._with_trigger_tests(account_id, known, report) if request.triggers else report

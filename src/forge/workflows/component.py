@@ -159,8 +159,8 @@ class WorkflowComponent:
             found = await dependencies.skills.library.find_many(names)
             return {name: skill.manifest.kind for name, skill in found.items() if isinstance(skill, Skill)}
 
-        async def secrets(_account_id: str) -> Collection[str]:
-            return [secret.name for secret in await dependencies.vault.list("")]
+        async def secrets(account_id: str) -> Collection[str]:
+            return [secret.name for secret in await dependencies.vault.of(account_id).list("")]
 
         allowed_roots = dependencies.audits.allowed_roots
         return ReferenceChecker(

@@ -26,7 +26,7 @@ SECRETS = {
 INVOCATION = Invocation("account-1", "weather", "1.2.3", "run-1", None, {"town": "Oslo"})
 
 
-async def secret(name: str) -> SecretStr:
+async def secret(_account_id: str, name: str) -> SecretStr:
     if name not in SECRETS:
         raise NotFound(f"The secret {name} is not set.", hint=f"Set it: forge secrets set {name}")
     return SecretStr(SECRETS[name])

@@ -42,7 +42,7 @@ class UnsavedSkillRunner:
         return SkillResult(outcome, logs=logs)
 
     async def _program(self, name: str, files: Mapping[str, bytes], text: str) -> SkillResult:
-        async def secret(name: str) -> SecretStr:
+        async def secret(_account_id: str, name: str) -> SecretStr:
             raise AssertionError(f"asked for {name}")
 
         outcome, level = await ProgramRunner(self.sandboxes, self.folder).run(
@@ -54,5 +54,7 @@ class UnsavedSkillRunner:
             environment={},
             secret=secret,
             name=name,
+            account_id="",
+            has_folder=False,
         )
         return SkillResult(outcome, sandbox=level)

@@ -57,6 +57,7 @@ class ProgramEnvironment:
             secret=secret,
             name="weather",
             account_id=account_id,
+            has_folder=bool(account_id),
         )
         assert level in ("isolated", "partial", "")
         return outcome

@@ -17,7 +17,7 @@ from forge.store.database import Store
 from forge.telemetry import Metrics
 
 
-async def no_secret(name: str) -> SecretStr:
+async def no_secret(_account_id: str, name: str) -> SecretStr:
     raise NotFound(f"no {name}")
 
 

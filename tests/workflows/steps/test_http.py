@@ -24,7 +24,7 @@ from forge.workflows.steps.http import HttpStepExecutor, read_retry_after
 KEY = "s3cret/with+odd=signs"
 
 
-async def secret(name: str) -> SecretStr:
+async def secret(_account_id: str, name: str) -> SecretStr:
     if name != "API_KEY":
         raise NotFound(f"The secret {name} is not set.", hint=f"Set it: forge secrets set {name}")
     return SecretStr(KEY)
@@ -174,7 +174,7 @@ async def test_secret_is_removed_from_binary_response():
 async def test_secret_host_is_hidden(url: str):
     known = {"HOST": "TopSecret", "WHOLE": "https://TopSecret.invalid/x"}
 
-    async def resolve(name: str) -> SecretStr:
+    async def resolve(_account_id: str, name: str) -> SecretStr:
         return SecretStr(known[name])
 
     call = call_of("http", url=url)

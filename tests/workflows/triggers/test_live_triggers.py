@@ -44,7 +44,7 @@ async def runs_of(client: httpx2.AsyncClient, name: str, count: int) -> list[dic
 
 
 async def test_webhook_is_active_while_workflow_exists(live_forge: Live, client: httpx2.AsyncClient):
-    await live_forge.forge.accounts.vault.set("HOOK", SecretStr("s3cret"))
+    await live_forge.forge.accounts.vault.of(live_forge.account_id).set("HOOK", SecretStr("s3cret"))
     trigger = {
         "type": "webhook",
         "path": "/deploy/api",

@@ -31,7 +31,7 @@ def hook(path: str = "/in", **more: Any) -> dict[str, Any]:
 def webhooks(environment: Environment, secrets: Mapping[str, str] | None = None) -> Webhooks:
     known = {"HOOK": SECRET} if secrets is None else secrets
 
-    async def resolve(name: str) -> SecretStr:
+    async def resolve(_account_id: str, name: str) -> SecretStr:
         if name not in known:
             raise NotFound(f"The secret {name} is not set.", hint=f"Set it: forge secrets set {name}")
         return SecretStr(known[name])

@@ -50,8 +50,8 @@ class RunLog:
         return truncate(redact(text[: 2 * MAX_CHARACTERS]), MAX_CHARACTERS)
 
 
-ReadSecret = Callable[[str], Awaitable[SecretStr]]
-"""Return a secret of the vault. Raises NotFound."""
+ReadSecret = Callable[[str, str], Awaitable[SecretStr]]
+"""Return a secret of an account by name. Raises NotFound."""
 RecallMemories = Callable[[str, str, str, int], Awaitable[list[str]]]
 """Return memories of an account's bot that match a text, up to a limit."""
 
@@ -64,6 +64,8 @@ class Invocation:
     id: str
     bot_id: str | None
     settings: Mapping[str, str]
+    secrets_of: str | None = None
+    """The account whose secrets are used, if not `account_id`: a test runs for a temporary account."""
 
 
 @dataclass(frozen=True)

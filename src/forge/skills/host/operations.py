@@ -50,7 +50,8 @@ async def context(running: HostContext, _: Scope, _given: Nothing) -> JsonValue:
 
 async def get_secret(running: HostContext, scope: Scope, given: Secret) -> JsonValue:
     _check_named(running, scope, given)
-    value = (await running.services.secret(given.name)).get_secret_value()
+    account_id = running.invocation.secrets_of or running.invocation.account_id
+    value = (await running.services.secret(account_id, given.name)).get_secret_value()
     running.mask.add(value)
     return value
 

@@ -71,11 +71,12 @@ class ProgramRunner:
         environment: Mapping[str, str],
         secret: ReadSecret,
         name: str,
-        account_id: str = "",
+        account_id: str,
+        has_folder: bool = True,
     ) -> tuple[RunOutcome, str]:
         """Return the result and the sandbox level. Raises SandboxTooWeak where nothing may run.
 
-        Without an account the program has no folder of its own."""
+        Without a folder the program cannot keep files."""
         tools = toolchain([self._files_dir.parent])
         interpreter = INTERPRETERS.get(Path(entry).suffix)
         if interpreter is None or entry not in files:
@@ -84,12 +85,13 @@ class ProgramRunner:
             return RunOutcome(
                 RunEnd.UNUSABLE, error=f"{interpreter.argv[0]} is not installed on the server."
             ), ""
-        own = OwnFolder(self._files_dir, account_id, name) if account_id else None
+        own = OwnFolder(self._files_dir, account_id, name) if has_folder else None
         opened = _ProgramAccess(allowed, environment, self._files_dir.parent, own)
         hidden = SecretMask()
         async with self._slots, _work_folder(files, input_json) as work:
             try:
-                env = {**opened.variables(), **await _secrets(allowed, secret, hidden), "PATH": tools.path}
+                secrets = await _secrets(account_id, allowed, secret, hidden)
+                env = {**opened.variables(), **secrets, "PATH": tools.path}
                 command = await asyncio.to_thread(opened.command, work, (*interpreter.argv, entry), env)
                 most = limits_for(limits.seconds, limits.memory_bytes + interpreter.memory_bytes)
                 most = replace(most, stdout_bytes=MAX_OUTPUT)
@@ -147,11 +149,11 @@ class _ProgramAccess:
 
 
 async def _secrets(
-    allowed: Mapping[Capability, Scope], secret: ReadSecret, hidden: SecretMask
+    account_id: str, allowed: Mapping[Capability, Scope], secret: ReadSecret, hidden: SecretMask
 ) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in _scope(allowed, Capability.GET_SECRET).names:
-        found[name] = (await secret(name)).get_secret_value()
+        found[name] = (await secret(account_id, name)).get_secret_value()
         hidden.add(found[name])
     return found
 

@@ -123,18 +123,23 @@ class Runner:
         """Run files that are not in the library, with only a temporary `kv`. Nothing is recorded."""
         given = {Capability.KV: Scope()}
         if kind is SkillKind.LOCAL:
-            return await self._run_program(name, files, text, LIMITS[Tier.LOCAL], {}, account_id="")
+            return await self._run_program(
+                name, files, text, LIMITS[Tier.LOCAL], {}, account_id="", has_folder=False
+            )
         return await self._run_temporarily(name, "", files, text, LIMITS[Tier.UNTRUSTED], given)
 
-    async def test(self, known: ReadableSkill, text: str) -> SkillResult:
-        """Run with the skill's grants, but with empty storage that is deleted afterwards."""
+    async def test(self, account_id: str, known: ReadableSkill, text: str) -> SkillResult:
+        """Run with the account's grants and secrets, but with empty storage that is deleted afterwards."""
         name, files, limits = known.manifest.name, known.snapshot.files, LIMITS[known.tier]
         if (refusal := _refusal(known, known.active_grants)) is not None:
             return SkillResult(RunOutcome(RunEnd.REFUSED, error=refusal))
         if known.manifest.kind is SkillKind.LOCAL:
-            return await self._run_program(name, files, text, limits, known.active_grants, account_id="")
+            return await self._run_program(
+                name, files, text, limits, known.active_grants, account_id=account_id, has_folder=False
+            )
+        version = known.manifest.version
         return await self._run_temporarily(
-            name, known.manifest.version, files, text, limits, known.active_grants
+            name, version, files, text, limits, known.active_grants, secrets_of=account_id
         )
 
     async def run_code(self, program: Program, text: str) -> SkillResult:
@@ -221,6 +226,7 @@ class Runner:
         allowed: Mapping[Capability, Scope],
         *,
         account_id: str,
+        has_folder: bool = True,
     ) -> SkillResult:
         ended, level = await self.programs.run(
             files,
@@ -232,6 +238,7 @@ class Runner:
             secret=self.host_services.secret,
             name=name,
             account_id=account_id,
+            has_folder=has_folder,
         )
         return SkillResult(ended, dict.fromkeys(allowed, 1), sandbox=level)
 
@@ -243,10 +250,11 @@ class Runner:
         text: str,
         limits: RunLimits,
         allowed: Mapping[Capability, Scope],
+        secrets_of: str | None = None,
     ) -> SkillResult:
         """Run for a temporary account, whose data is deleted afterwards."""
         account_id = f"{TRIAL_ACCOUNT_PREFIX}{new_id()}"
-        invocation = Invocation(account_id, name, version, new_id(), None, {})
+        invocation = Invocation(account_id, name, version, new_id(), None, {}, secrets_of)
         try:
             return await self._run_script(invocation, files, text, limits, allowed)
         finally:

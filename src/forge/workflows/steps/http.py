@@ -112,7 +112,7 @@ class HttpStepExecutor:
         self._secret = secret
 
     async def execute(self, call: StepCall, config: HttpConfig) -> StepResult:
-        secrets = _RequestSecrets(call.secrets, await self._find(call.secrets))
+        secrets = _RequestSecrets(call.secrets, await self._find(call))
         began = time.monotonic()
         try:
             target = _target(call, config, secrets)
@@ -125,11 +125,11 @@ class HttpStepExecutor:
             return StepResult(received.output, logs=received.logs)
         raise await asyncio.to_thread(_unexpected, response, received, secrets)
 
-    async def _find(self, placeholders: SecretPlaceholders) -> dict[str, str]:
+    async def _find(self, call: StepCall) -> dict[str, str]:
         found: dict[str, str] = {}
-        for name in placeholders.names:
+        for name in call.secrets.names:
             try:
-                found[name] = (await self._secret(name)).get_secret_value()
+                found[name] = (await self._secret(call.account_id, name)).get_secret_value()
             except NotFound as error:
                 raise StepError("unknown_secret", error.message, hint=error.hint) from error
         return found

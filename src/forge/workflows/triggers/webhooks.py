@@ -29,8 +29,8 @@ from forge.workflows.triggers.launcher import (
 )
 from forge.workflows.triggers.store import TriggerRow
 
-ResolveSecret = Callable[[str], Awaitable[SecretStr]]
-"""Return a secret of the vault by name."""
+ResolveSecret = Callable[[str, str], Awaitable[SecretStr]]
+"""Return a secret of an account by name."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Webhooks:
         if config.auth is None:
             return ""
         try:
-            return (await self.resolve_secret(config.auth.secret_name)).get_secret_value()
+            return (await self.resolve_secret(trigger.account_id, config.auth.secret_name)).get_secret_value()
         except ForgeError as error:
             hint = f" {error.hint}" if error.hint else ""
             await self.launcher.refuse(

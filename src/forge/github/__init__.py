@@ -1,0 +1,1 @@
+"""GitHub: its API, signing in, and the accounts connected to it."""
