@@ -22,6 +22,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "login": ("forge.accounts.cli:login", "Save an API key for a server, or print a login link."),
     "keys": ("forge.accounts.cli:keys", "Create, list and revoke API keys."),
     "secrets": ("forge.accounts.cli:secrets", "Save, list and remove secrets."),
+    "members": ("forge.accounts.cli:members", "Invite, list and remove the members of this server."),
+    "github": ("forge.github.cli:github", "Connect Forge to GitHub."),
     "models": ("forge.llm.cli:models", "Configure models, providers, prices and budgets."),
     "new": ("forge.interview.cli.create:new", "Create or change a bot in an interview."),
     "skill": (

@@ -34,7 +34,14 @@ async def test_configured_provider_price_and_role_allow_model_call(
     async with live_forge.client() as client:
         provider = {"kind": "anthropic", "base_url": server.url, "key_name": "SCRIPTED_KEY"}
         added = data(await client.put(f"{MODELS}/providers/scripted", json=provider))
-        assert added == {"name": "scripted", "built_in": False, "is_shared": False, "has_key": False, "last_four": "", **provider}
+        assert added == {
+            "name": "scripted",
+            "built_in": False,
+            "is_shared": False,
+            "has_key": False,
+            "last_four": "",
+            **provider,
+        }
         data(await client.put("/api/v1/secrets/SCRIPTED_KEY", json={"value": KEY}))
         said = {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75, "context_window": 200_000}
         ref = "scripted:actors/one:7b"

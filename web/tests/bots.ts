@@ -67,6 +67,7 @@ export const models: Models = {
     base_url: null,
     key_name: null,
     built_in: false,
+    is_shared: false,
     has_key: true,
     last_four: "",
   })),

@@ -16,6 +16,7 @@ const provider = (name: string): ModelProvider => ({
   base_url: null,
   key_name: null,
   built_in: false,
+  is_shared: false,
   has_key: true,
   last_four: "",
 });

@@ -1,4 +1,4 @@
-"""`forge login`, `forge keys` and `forge secrets`."""
+"""`forge login`, `forge keys`, `forge secrets` and `forge members`."""
 
 import sys
 
@@ -7,9 +7,12 @@ import click
 from forge.accounts.models import (
     MAX_SECRET_LENGTH,
     ApiKey,
+    CreatedInvitation,
     CreatedKey,
+    Invitation,
     LoginLink,
     Me,
+    Member,
     SecretView,
     check_secret_name,
     check_secret_value,
@@ -17,6 +20,7 @@ from forge.accounts.models import (
 from forge.config import ClientSettings
 from forge.errors import Invalid, NotFound
 from forge.http.scope import Scope
+from forge.kernel.clock import now
 from forge.terminal.client import Client, connect, connect_to
 from forge.terminal.commands import Result, api_command
 from forge.terminal.inputs import confirm
@@ -261,3 +265,96 @@ def _read_stdin() -> str:
 
 def _described(secret: SecretView, owner: str) -> str:
     return f"{secret.name}{owner}{f' (…{secret.last_four})' if secret.last_four else ''}"
+
+
+_members_table = Columns[Member](
+    {
+        "NAME": lambda member: member.account.name,
+        "GITHUB": lambda member: member.github_login or "",
+        "ROLE": lambda member: member.account.role,
+        "STATUS": lambda member: dot("removed" if member.removed_at else "active"),
+        "SINCE": lambda member: member.account.created_at,
+        "ID": lambda member: member.account.id,
+    },
+    wrap={"NAME"},
+)
+_invitations_table = Columns[Invitation](
+    {
+        "FOR": lambda one: one.github_login or f"members of {', '.join(one.organizations)}",
+        "STATUS": lambda one: dot(_invitation_status(one)),
+        "EXPIRES": "expires_at",
+        "ID": "id",
+    },
+    wrap={"FOR"},
+)
+
+
+@click.group()
+def members() -> None:
+    """Invite, list and remove the members of this server. Only for its owner."""
+
+
+@members.command("list")
+@api_command
+def list_members(client: Client) -> Result[list[Member]]:
+    """List the accounts of this server."""
+    return Result(client.get("/members", list[Member]), _members_table)
+
+
+@members.command()
+@click.argument("login", required=False)
+@click.option("--org", "organizations", multiple=True, help="Invite the members of a GitHub organization.")
+@api_command
+def invite(client: Client, login: str | None, organizations: tuple[str, ...]) -> Result[CreatedInvitation]:
+    """Create an invitation link for the GitHub user LOGIN, or for organizations. It is valid for seven days."""
+    wanted = {"github_login": login, "organizations": list(organizations)}
+    created = client.post("/invitations", CreatedInvitation, wanted)
+    note = "Send this link to the invited person: it is not shown again."
+    return Result(created, created.url, note=note)
+
+
+@members.command()
+@api_command
+def invitations(client: Client) -> Result[list[Invitation]]:
+    """List invitations."""
+    found = client.get("/invitations", list[Invitation])
+    return Result(found, _invitations_table, empty="No invitations. Create one: forge members invite LOGIN")
+
+
+@members.command("revoke")
+@click.argument("invitation")
+@api_command
+def revoke_invitation(client: Client, invitation: str) -> Result[Invitation]:
+    """Revoke an invitation, given by id or id prefix."""
+    found = client.get("/invitations", list[Invitation])
+    chosen = choose(
+        invitation, "invitation", found, lambda one: one.id, name_of=lambda one: one.github_login or ""
+    )
+    return Result(client.delete(f"/invitations/{chosen.id}", Invitation), "Revoked the invitation.")
+
+
+@members.command("remove")
+@click.argument("member")
+@yes_option
+@api_command
+def remove_member(client: Client, member: str, yes: bool) -> Result[Member]:
+    """Remove a member, given by name, GitHub login, id or id prefix. The data is kept."""
+    found = client.get("/members", list[Member])
+    chosen = choose(
+        member,
+        "member",
+        found,
+        lambda one: one.account.id,
+        name_of=lambda one: one.github_login or one.account.name,
+    )
+    confirm(f"Remove {chosen.account.name}? Sessions, keys and runs end at once.", yes=yes)
+    removed = client.delete(f"/members/{chosen.account.id}", Member)
+    return Result(removed, f"Removed {removed.account.name}.")
+
+
+def _invitation_status(invitation: Invitation) -> str:
+    if invitation.revoked_at is not None:
+        return "revoked"
+    if invitation.github_login is not None and invitation.used_at is not None:
+        return "used"
+    return "expired" if invitation.expires_at <= now() else "open"

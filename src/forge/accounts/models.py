@@ -64,6 +64,10 @@ def owner_id() -> str:
     return derived_id("account", "owner")
 
 
+def is_owner(account_id: str) -> bool:
+    return account_id == owner_id()
+
+
 class Role(StrEnum):
     OWNER = "owner"
     MEMBER = "member"

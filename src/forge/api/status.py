@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from forge import __version__
 from forge.api.models import AuditChecks, Database, Status
 from forge.app import Forge
-from forge.http.caller import Reader
+from forge.http.caller import OwnerReader, Reader
 from forge.http.envelope import Envelope, reply
 from forge.kernel.clock import now
 from forge.runs.models import GateStatus
@@ -37,7 +37,7 @@ async def version() -> Version:
 
 
 @health_router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(caller: Reader, request: Request) -> Response:
+async def metrics(caller: OwnerReader, request: Request) -> Response:
     """Return the metrics in the text format of Prometheus."""
     forge = request.app.state.forge
     forge.telemetry.metrics.gates_open(await forge.runs.count_gates(GateStatus.OPEN))

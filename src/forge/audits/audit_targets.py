@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from forge.accounts.models import is_owner
 from forge.audits.display_text import escape_path
 from forge.audits.models import AuditRoots
 from forge.errors import Denied, Invalid
@@ -42,9 +43,16 @@ class AuditTargets:
             if path is not None:
                 raise Invalid("Name a workspace or a path, not both.", field="path")
             return await self._workspace(account_id, workspace_id)
+        if not is_owner(account_id):
+            raise Denied(
+                "Only the owner of this server may audit its folders.",
+                hint="Audit a workspace, or run forge audit on your own machine.",
+            )
         return await asyncio.to_thread(self._folder, path)
 
-    async def roots(self) -> AuditRoots:
+    async def roots(self, account_id: str) -> AuditRoots:
+        if not is_owner(account_id):
+            return AuditRoots(roots=[], projects=[], start=None)
         return await asyncio.to_thread(self._offered)
 
     def _offered(self) -> AuditRoots:

@@ -80,9 +80,9 @@ async def read_audit(
 
 
 @router.get("/roots")
-async def read_roots(_: Reader, audits: Service) -> Envelope[AuditRoots]:
+async def read_roots(caller: Reader, audits: Service) -> Envelope[AuditRoots]:
     """List the folders of the server that may be audited, and the projects in them."""
-    return reply(await audits.roots())
+    return reply(await audits.roots(caller.account_id))
 
 
 def _links(run_id: str) -> dict[str, str]:

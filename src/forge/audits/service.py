@@ -40,8 +40,8 @@ class Audits:
         """The folders of the server that may be audited."""
         return self._kind.targets.allowed_roots
 
-    async def roots(self) -> AuditRoots:
-        return await self._kind.targets.roots()
+    async def roots(self, account_id: str) -> AuditRoots:
+        return await self._kind.targets.roots(account_id)
 
     async def start(self, account_id: str, new: NewAudit) -> Run:
         """Start an audit run. Raises before a run exists if the request is invalid."""

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from forge.accounts.models import GithubIdentity
 from forge.github.errors import GithubDenied, GithubRateLimited, GithubTokenRejected, GithubUnavailable
 
-TIMEOUT = httpx2.Timeout(10.0)
+TIMEOUT_S = 10.0
 GITHUB = "https://github.com"
 API_VERSION = "2022-11-28"
 PAGE = 100
@@ -48,10 +48,10 @@ class OauthError(Exception):
 class Github:
     """One GitHub server. Every method takes the token it acts with; none is kept."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, timeout_s: float = TIMEOUT_S) -> None:
         self.url = url.rstrip("/")
         self.api = "https://api.github.com" if self.url == GITHUB else f"{self.url}/api/v3"
-        self._http = httpx2.AsyncClient(timeout=TIMEOUT, trust_env=True, follow_redirects=False)
+        self._http = httpx2.AsyncClient(timeout=timeout_s, trust_env=True, follow_redirects=False)
 
     async def close(self) -> None:
         await self._http.aclose()

@@ -24,6 +24,7 @@ from forge.llm.models import (
     ProviderView,
     Role,
     RoleChoice,
+    Share,
     Spent,
     TestResult,
     dollars,
@@ -52,7 +53,12 @@ if TYPE_CHECKING:
 TEST_S = 90.0
 """Longer than the server's own timeout for a model."""
 DEMO_URL = "http://127.0.0.1:8010"
-BUDGETS = {"run": "one run", "day": "today", "server": "all accounts today"}
+BUDGETS = {
+    "run": "one run",
+    "day": "today",
+    "shared": "shared by the owner, today",
+    "server": "all accounts today",
+}
 READY = """\
 The scripted model server is running at {url}
 It answers from {source} ({scenes}). No model is called, and nothing leaves this machine.
@@ -133,7 +139,7 @@ _prices_table = Columns[tuple[str, Price]](
 )
 _budgets_table = Columns[Spent](
     {
-        "BUDGET": lambda spent: BUDGETS[spent.budget],
+        "BUDGET": lambda spent: BUDGETS[spent.budget] + (f" ({spent.provider})" if spent.provider else ""),
         "SPENT": lambda spent: "" if spent.budget == "run" else dollars(spent.spent_micros),
         "RESERVED": lambda spent: "" if spent.budget == "run" else dollars(spent.reserved_micros),
         "LIMIT": lambda spent: dollars(spent.limit_micros),
@@ -323,6 +329,23 @@ def budget(client: Client, budget: str, usd: float) -> Result[Spent]:
     """Set the spending limit of a run, or of your account per day."""
     spent = client.put(f"/models/budgets/{budget}", Spent, {"limit_usd": usd})
     return Result(spent, f"{BUDGETS[spent.budget].capitalize()}: at most {dollars(spent.limit_micros)}.")
+
+
+@models.command()
+@click.argument("name")
+@click.option("--day", "day_usd", type=DOLLARS, help="What each member may spend per day, in dollars.")
+@click.option("--stop", is_flag=True, help="Stop sharing the provider.")
+@api_command
+def share(client: Client, name: str, day_usd: float | None, stop: bool) -> Result[Any]:
+    """Let all members use the provider NAME at your expense, up to a budget per member and day. Only for the owner."""
+    if stop == (day_usd is not None):
+        raise click.UsageError("Pass --day, or --stop.")
+    path = f"/models/shares/{quote(name, safe='')}"
+    if stop:
+        stopped = client.delete(path, Share)
+        return Result(stopped, f"{stopped.provider} is no longer shared.")
+    shared = client.put(path, Share, {"day_usd": day_usd})
+    return Result(shared, f"Shared {shared.provider}: {dollars(shared.day_micros)} per member and day.")
 
 
 @models.command()

@@ -99,9 +99,8 @@ async def share_provider(
 
 
 @router.delete("/shares/{name}")
-async def unshare_provider(caller: Owner, models: Service, name: ProviderName) -> Envelope[None]:
-    await models.unshare(name)
-    return reply(None)
+async def unshare_provider(caller: Owner, models: Service, name: ProviderName) -> Envelope[Share]:
+    return reply(await models.unshare(name))
 
 
 @router.put("/prices")

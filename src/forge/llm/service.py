@@ -173,10 +173,13 @@ class Models:
             await store.save_share(tx, share, self._clock())
         return share
 
-    async def unshare(self, name: str) -> None:
+    async def unshare(self, name: str) -> Share:
         async with self._database.begin() as tx:
-            if not await store.delete_share(tx, name):
+            share = (await store.list_shares(tx)).get(name)
+            if share is None:
                 raise NotFound(f"The provider {name!r} is not shared.")
+            await store.delete_share(tx, name)
+        return share
 
     async def test(self, account_id: str, ref: str) -> TestResult:
         return await self._tester.test(account_id, ref)

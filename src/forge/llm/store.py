@@ -117,9 +117,8 @@ async def save_share(tx: Tx, share: Share, at: datetime) -> None:
     )
 
 
-async def delete_share(tx: Tx, provider: str) -> bool:
-    found = await tx.execute(sa.delete(model_shares).where(model_shares.c.provider == provider))
-    return found.rowcount > 0
+async def delete_share(tx: Tx, provider: str) -> None:
+    await tx.execute(sa.delete(model_shares).where(model_shares.c.provider == provider))
 
 
 async def list_chains(tx: Tx, account_id: str, scopes: Sequence[str] | None = None) -> Chains:

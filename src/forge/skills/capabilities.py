@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from forge.errors import Invalid
+from forge.accounts.models import is_owner
+from forge.errors import Denied, Invalid
 from forge.skills.models import (
     Capability,
     EntryName,
@@ -225,6 +226,16 @@ def create_grants(
         )
         for request in requests
     ]
+
+
+def check_grants_of(account_id: str, grants: Iterable[Grant]) -> None:
+    """Raise Denied if a member grants folders or variables of the server, which are the owner's."""
+    for grant in grants:
+        if (grant.scope.roots or grant.capability is Capability.READ_ENV) and not is_owner(account_id):
+            raise Denied(
+                f"Only the owner of this server may grant {grant.capability.value} with access to the server.",
+                hint="Grant the other capabilities, or ask the owner to run the skill.",
+            )
 
 
 def _scope_of(name: str, kind: SkillKind, request: GrantWish, wanted: dict[Capability, Scope]) -> Scope:

@@ -8,7 +8,12 @@ from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.runs.journal import account_stream
 from forge.skills import store
-from forge.skills.capabilities import create_grants, grants_as_requested, requested_capabilities
+from forge.skills.capabilities import (
+    check_grants_of,
+    create_grants,
+    grants_as_requested,
+    requested_capabilities,
+)
 from forge.skills.format.manifest import read_skill_md
 from forge.skills.library.library import Library
 from forge.skills.models import SKILL_MD, Capability, Grant, Origin, OwnSource, Tier
@@ -57,6 +62,10 @@ class OwnSkills:
         self._library = library
         self._recording = recording
 
+    async def check_change(self, tx: Tx, account_id: str, name: str) -> None:
+        """Raise Denied unless the account may change a skill of the library."""
+        await store.check_change(tx, account_id, name)
+
     async def save(
         self, tx: Tx, account_id: str, name: str, allowed: Collection[Capability], *, by: str
     ) -> None:
@@ -66,23 +75,21 @@ class OwnSkills:
         if manifest is None:
             return
         asks = requested_capabilities(manifest, ())
-        await self._recording.save(
-            tx,
-            account_id,
-            NewRecord(
-                name,
-                source=OwnSource(),
-                tier=Tier.LOCAL,
-                version=manifest.version,
-                folder_hash=snapshot.folder_hash,
-            ),
-            create_grants(
-                name,
-                manifest.kind,
-                asks,
-                grants_as_requested(manifest.kind, asks, allowed),
-                folder_hash=snapshot.folder_hash,
-                by=by,
-                at=now(),
-            ),
+        grants = create_grants(
+            name,
+            manifest.kind,
+            asks,
+            grants_as_requested(manifest.kind, asks, allowed),
+            folder_hash=snapshot.folder_hash,
+            by=by,
+            at=now(),
         )
+        check_grants_of(account_id, grants)
+        record = NewRecord(
+            name,
+            source=OwnSource(),
+            tier=Tier.LOCAL,
+            version=manifest.version,
+            folder_hash=snapshot.folder_hash,
+        )
+        await self._recording.save(tx, account_id, record, grants)

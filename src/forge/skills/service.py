@@ -9,7 +9,7 @@ from forge.kernel.clock import now
 from forge.kernel.ids import new_id
 from forge.llm.budgets import Spender
 from forge.skills import store
-from forge.skills.capabilities import create_grants
+from forge.skills.capabilities import check_grants_of, create_grants
 from forge.skills.execution import LIMITS, find_entry_files
 from forge.skills.format.contents import encode_texts, file_views, text_of
 from forge.skills.format.skill_writer import find_cases, new_skill
@@ -151,12 +151,14 @@ class Skills:
         found = await self.states.find(account_id, name)
         if edit.base_hash != found.folder_hash:
             raise _changed(name)
+        await self.states.require_change_permission(account_id, name)
         await self.library.save(name, edit.files, found.snapshot.folder_hash)
         await self._record_own(account_id, name, found.record.tier if found.record else Tier.LOCAL)
         return await self.detail(account_id, name)
 
     async def remove(self, account_id: str, name: str, *, force: bool) -> SkillCard:
         found = await self.states.find(account_id, name)
+        await self.states.require_change_permission(account_id, name)
         bots = (await self.bots.bots_by_skill(account_id)).get(name, [])
         if not force:
             await self._refuse_needed(account_id, name, bots)
@@ -256,6 +258,7 @@ class Skills:
             by=by,
             at=now(),
         )
+        check_grants_of(account_id, grants)
         async with self.database.begin() as tx:
             if known.record is None:
                 await self.records.save(tx, account_id, _new_record(known, known.tier))

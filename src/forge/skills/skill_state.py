@@ -191,6 +191,11 @@ class SkillStates:
             snapshots = await self.snapshots()
         return (await asyncio.to_thread(self._combine, [name], snapshots, rows))[name]
 
+    async def require_change_permission(self, account_id: str, name: str) -> None:
+        """Raise Denied unless the account may change a skill of the library."""
+        async with self._database.read() as tx:
+            await store.check_change(tx, account_id, name)
+
     async def all(self, account_id: str) -> dict[str, ReadableSkill | BrokenSkill]:
         """Return all skills by name, sorted."""
         async with self._database.read() as tx:

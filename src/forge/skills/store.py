@@ -8,8 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import TypeAdapter
 
+from forge.accounts.models import is_owner
+from forge.errors import Denied
 from forge.kernel.clock import now
-from forge.skills.models import Capability, Grant, Origin, Scope, Tier
+from forge.skills.models import Capability, Grant, Origin, OwnSource, Scope, Tier
 from forge.skills.tables import skill_grants, skill_invocations, skill_kv, skill_records
 from forge.skills.views import SkillRun
 from forge.store.database import Tx
@@ -29,6 +31,25 @@ class Record:
     folder_hash: str
     installed_at: datetime
     changed_at: datetime
+
+
+async def list_makers(tx: Tx, name: str) -> set[str]:
+    """Return the accounts that created a skill, or changed it here."""
+    query = sa.select(skill_records.c.account_id, skill_records.c.source).where(skill_records.c.name == name)
+    own = OwnSource().type
+    return {row.account_id for row in await tx.execute(query) if row.source["type"] == own}
+
+
+async def check_change(tx: Tx, account_id: str, name: str) -> None:
+    """Raise Denied unless the account may change a skill of the library, which all accounts share.
+
+    A skill that an account created stays trusted when its folder changes, so nobody else but the owner may change it.
+    """
+    if not is_owner(account_id) and await list_makers(tx, name) != {account_id}:
+        raise Denied(
+            f"The skill {name} is shared by the accounts of this server; only the owner may change it.",
+            hint="Create a skill of your own from it, with another name.",
+        )
 
 
 async def save_record(tx: Tx, account_id: str, record: Record) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from forge.accounts.models import is_owner
 from forge.errors import Invalid
 from forge.skills.invocations.runner import cannot_render
 from forge.skills.models import SkillKind
@@ -51,7 +52,11 @@ class ReferenceChecker:
 
     async def _faults(self, account_id: str, definition: Definition) -> list[Fault]:
         unknown = await self._unknown_names(account_id, definition)
-        return [*unknown, *await self._render_faults(definition), *await self._path_faults(definition)]
+        return [
+            *unknown,
+            *await self._render_faults(definition),
+            *await self._path_faults(account_id, definition),
+        ]
 
     async def _unknown_names(self, account_id: str, definition: Definition) -> list[Fault]:
         bots, skills = await self.bots(account_id), await self.skills(account_id)
@@ -90,7 +95,7 @@ class ReferenceChecker:
             if kinds.get(name, SkillKind.PROMPT) is not SkillKind.PROMPT
         ]
 
-    async def _path_faults(self, definition: Definition) -> list[Fault]:
+    async def _path_faults(self, account_id: str, definition: Definition) -> list[Fault]:
         watched: dict[Path, str] = {
             ("triggers", i, "paths", j): path
             for i, trigger in enumerate(definition.triggers)
@@ -99,6 +104,9 @@ class ReferenceChecker:
         }
         found: list[Fault] = []
         for at, path in watched.items():
+            if not is_owner(account_id):
+                found.append(Fault(at, "Only the owner of this server may watch its folders.", None))
+                continue
             try:
                 await asyncio.to_thread(resolve_path, path, self.allowed_roots)
             except Invalid as error:

@@ -48,10 +48,11 @@ async def list_workspaces(
 async def create_workspace(
     caller: Writer, body: NewWorkspace, workspaces: Service
 ) -> Envelope[WorkspaceInfo]:
-    """Create a workspace. Without `path` Forge creates a directory; adopting an existing one needs the
-    scope `admin`."""
+    """Create a workspace. Without `path` Forge creates a directory; only the owner of the server may adopt an
+    existing one, with the scope `admin`."""
     if body.path is not None:
         caller.must_have(Scope.ADMIN)
+        caller.must_be_owner()
     path = Path(body.path) if body.path is not None else None
     return reply(await workspaces.create(caller.account_id, body.name, path=path))
 

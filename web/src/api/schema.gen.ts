@@ -4,6 +4,192 @@
  */
 
 export interface paths {
+    "/api/v1/auth/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Configuration
+         * @description Return how users can sign in. Needs no authentication.
+         */
+        get: operations["get_configuration_api_v1_auth_configuration_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/github": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Start Sign In
+         * @description Start signing in with GitHub: send the browser to `redirect_url`.
+         *
+         *     The response sets a cookie; only the client that keeps it can finish the sign-in.
+         */
+        get: operations["start_sign_in_api_v1_auth_github_get"];
+        put?: never;
+        /**
+         * Exchange Code
+         * @description Exchange the code from GitHub for a bearer token, valid for 24 hours.
+         */
+        post: operations["exchange_code_api_v1_auth_github_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/github/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Handle Callback
+         * @description Receive the browser back from GitHub.
+         *
+         *     A browser gets session cookies and is sent on to the app; other clients get a bearer token as from POST.
+         */
+        get: operations["handle_callback_api_v1_auth_github_callback_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Signed In User */
+        get: operations["get_signed_in_user_api_v1_auth_me_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/github": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Connection
+         * @description Return the GitHub connection of the account, and what GitHub allows with it right now.
+         */
+        get: operations["get_connection_api_v1_github_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/github/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Token
+         * @description Connect the account with a personal access token, which is checked at GitHub first.
+         */
+        put: operations["set_token_api_v1_github_token_put"];
+        post?: never;
+        /** Delete Token */
+        delete: operations["delete_token_api_v1_github_token_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/github/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect Account
+         * @description Connect GitHub to the signed-in account: send the browser to `redirect_url`.
+         */
+        post: operations["connect_account_api_v1_github_connect_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/github/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Device Flow
+         * @description Start connecting from a terminal: the person enters `user_code` at `verification_uri`.
+         */
+        post: operations["start_device_flow_api_v1_github_device_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/github/device/poll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Poll Device Flow
+         * @description Ask whether the person has approved. Wait `interval_s` before asking again.
+         */
+        post: operations["poll_device_flow_api_v1_github_device_poll_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -212,6 +398,84 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Members
+         * @description List the accounts of this server, the owner first. Only for the owner.
+         */
+        get: operations["list_members_api_v1_members_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/members/{account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Member
+         * @description Remove a member: sessions and keys end, runs are cancelled, triggers are switched off. The data is kept.
+         */
+        delete: operations["remove_member_api_v1_members__account_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Invitations */
+        get: operations["list_invitations_api_v1_invitations_get"];
+        put?: never;
+        /**
+         * Create Invitation
+         * @description Invite a GitHub user, or the members of GitHub organizations. The link is shown only in this response.
+         */
+        post: operations["create_invitation_api_v1_invitations_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke Invitation */
+        delete: operations["revoke_invitation_api_v1_invitations__invitation_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/models": {
         parameters: {
             query?: never;
@@ -266,7 +530,7 @@ export interface paths {
         get?: never;
         /**
          * Save Provider
-         * @description Add a provider, or change its address or key.
+         * @description Add a provider, or change its address or key. Only the owner of the server may set an address.
          */
         put: operations["save_provider_api_v1_models_providers__name__put"];
         post?: never;
@@ -275,6 +539,47 @@ export interface paths {
          * @description Remove a custom provider that no role uses, or reset a built-in one.
          */
         delete: operations["remove_provider_api_v1_models_providers__name__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Shares
+         * @description List the providers that the owner of the server shares with the members.
+         */
+        get: operations["list_shares_api_v1_models_shares_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/shares/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Share Provider
+         * @description Let members use a provider at the owner's expense, each up to a budget per day. Only for the owner.
+         */
+        put: operations["share_provider_api_v1_models_shares__name__put"];
+        post?: never;
+        /** Unshare Provider */
+        delete: operations["unshare_provider_api_v1_models_shares__name__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -498,8 +803,8 @@ export interface paths {
         put?: never;
         /**
          * Create Workspace
-         * @description Create a workspace. Without `path` Forge creates a directory; adopting an existing one needs the
-         *     scope `admin`.
+         * @description Create a workspace. Without `path` Forge creates a directory; only the owner of the server may adopt an
+         *     existing one, with the scope `admin`.
          */
         post: operations["create_workspace_api_v1_workspaces_post"];
         delete?: never;
@@ -2524,6 +2829,12 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * Ability
+         * @description What Forge can do on GitHub with a token.
+         * @enum {string}
+         */
+        Ability: "read_profile" | "read_organizations" | "list_repositories" | "read_code" | "push" | "webhooks" | "statuses" | "create_repositories";
         /** Account */
         Account: {
             /** Id */
@@ -3978,6 +4289,15 @@ export interface components {
             yes: boolean;
         };
         /**
+         * CreatedInvitation
+         * @description A new invitation: the only response that contains its link.
+         */
+        CreatedInvitation: {
+            /** Url */
+            url: string;
+            invitation: components["schemas"]["Invitation"];
+        };
+        /**
          * CreatedKey
          * @description A new key: the only response that contains the key itself.
          */
@@ -4023,6 +4343,36 @@ export interface components {
          * @enum {string}
          */
         DeliveryStatus: "queued" | "delivering" | "answered" | "silent" | "failed";
+        /**
+         * DeviceCode
+         * @description What a person enters at GitHub, and what the program polls with.
+         */
+        DeviceCode: {
+            /** User Code */
+            user_code: string;
+            /** Verification Uri */
+            verification_uri: string;
+            /** Device Code */
+            device_code: string;
+            /** Interval S */
+            interval_s: number;
+            /** Expires In S */
+            expires_in_s: number;
+        };
+        /** DevicePoll */
+        DevicePoll: {
+            /** Device Code */
+            device_code: string;
+        };
+        /**
+         * DeviceProgress
+         * @description `connection` is null while the person has not decided.
+         */
+        DeviceProgress: {
+            connection?: components["schemas"]["GithubConnection"] | null;
+            /** Interval S */
+            interval_s: number;
+        };
         /**
          * DiffRow
          * @description A row of a side-by-side diff. A missing side has no line number.
@@ -4290,9 +4640,60 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[CreatedInvitation] */
+        Envelope_CreatedInvitation_: {
+            data: components["schemas"]["CreatedInvitation"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[CreatedKey] */
         Envelope_CreatedKey_: {
             data: components["schemas"]["CreatedKey"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[DeviceCode] */
+        Envelope_DeviceCode_: {
+            data: components["schemas"]["DeviceCode"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[DeviceProgress] */
+        Envelope_DeviceProgress_: {
+            data: components["schemas"]["DeviceProgress"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -4460,9 +4861,77 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[GithubConfiguration] */
+        Envelope_GithubConfiguration_: {
+            data: components["schemas"]["GithubConfiguration"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[GithubConnection] */
+        Envelope_GithubConnection_: {
+            data: components["schemas"]["GithubConnection"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[GithubUser] */
+        Envelope_GithubUser_: {
+            data: components["schemas"]["GithubUser"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[Interjection] */
         Envelope_Interjection_: {
             data: components["schemas"]["Interjection"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Invitation] */
+        Envelope_Invitation_: {
+            data: components["schemas"]["Invitation"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -4497,6 +4966,23 @@ export interface components {
         /** Envelope[Me] */
         Envelope_Me_: {
             data: components["schemas"]["Me"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Member] */
+        Envelope_Member_: {
+            data: components["schemas"]["Member"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -4651,6 +5137,23 @@ export interface components {
         /** Envelope[RecallWay] */
         Envelope_RecallWay_: {
             data: components["schemas"]["RecallWay"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[RedirectUrl] */
+        Envelope_RedirectUrl_: {
+            data: components["schemas"]["RedirectUrl"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -4821,6 +5324,40 @@ export interface components {
         /** Envelope[Session] */
         Envelope_Session_: {
             data: components["schemas"]["Session"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Share] */
+        Envelope_Share_: {
+            data: components["schemas"]["Share"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[SignedIn] */
+        Envelope_SignedIn_: {
+            data: components["schemas"]["SignedIn"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -5395,10 +5932,46 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[Invitation]] */
+        Envelope_list_Invitation__: {
+            /** Data */
+            data: components["schemas"]["Invitation"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[Match]] */
         Envelope_list_Match__: {
             /** Data */
             data: components["schemas"]["Match"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[Member]] */
+        Envelope_list_Member__: {
+            /** Data */
+            data: components["schemas"]["Member"][];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -5579,6 +6152,24 @@ export interface components {
         Envelope_list_Session__: {
             /** Data */
             data: components["schemas"]["Session"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[Share]] */
+        Envelope_list_Share__: {
+            /** Data */
+            data: components["schemas"]["Share"][];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -6264,29 +6855,57 @@ export interface components {
             commit?: string | null;
         };
         /**
-         * Grant
-         * @description A granted capability. It is bound to the hash of the folder: an edited skill has to be granted again.
+         * GithubConfiguration
+         * @description What the login page needs to know.
          */
-        Grant: {
-            capability: components["schemas"]["Capability"];
+        GithubConfiguration: {
+            /** Url */
+            url: string;
+            /** Can Sign In */
+            can_sign_in: boolean;
+            /** Can Use Device Flow */
+            can_use_device_flow: boolean;
+        };
+        /**
+         * GithubConnection
+         * @description How an account is connected to GitHub.
+         */
+        GithubConnection: {
+            configuration: components["schemas"]["GithubConfiguration"];
+            identity?: components["schemas"]["GithubIdentity"] | null;
+            /** Token Kind */
+            token_kind?: ("oauth" | "personal") | null;
             /**
-             * @description Default: the scope the skill requests.
-             * @default {
-             *       "hosts": [],
-             *       "roots": [],
-             *       "names": []
-             *     }
+             * Grants
+             * @default []
              */
-            scope: components["schemas"]["forge__skills__models__Scope"];
-            /** Folder Hash */
-            folder_hash: string;
-            /**
-             * Granted At
-             * Format: date-time
-             */
-            granted_at: string;
-            /** Granted By */
-            granted_by: string;
+            grants: components["schemas"]["forge__github__models__Grant"][];
+            /** Problem */
+            problem?: string | null;
+        };
+        /**
+         * GithubIdentity
+         * @description The GitHub user an account signs in as.
+         */
+        GithubIdentity: {
+            /** Github Id */
+            github_id: number;
+            /** Login */
+            login: string;
+            /** Avatar Url */
+            avatar_url: string;
+        };
+        /**
+         * GithubUser
+         * @description The signed-in user in the shape of the protocol documents.
+         */
+        GithubUser: {
+            /** Id */
+            id: string;
+            /** Github Login */
+            github_login: string;
+            /** Avatar Url */
+            avatar_url: string;
         };
         /**
          * GrantWish
@@ -6588,6 +7207,29 @@ export interface components {
             type: "interviews.changed";
             data: components["schemas"]["InterviewsChanged"];
         };
+        /** Invitation */
+        Invitation: {
+            /** Id */
+            id: string;
+            /** Github Login */
+            github_login: string | null;
+            /** Organizations */
+            organizations: string[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /** Used At */
+            used_at?: string | null;
+            /** Revoked At */
+            revoked_at?: string | null;
+        };
         JsonValue: unknown;
         /**
          * Known
@@ -6746,6 +7388,17 @@ export interface components {
             /** Scopes */
             scopes: components["schemas"]["forge__http__scope__Scope"][];
             method: components["schemas"]["CallerMethod"];
+        };
+        /**
+         * Member
+         * @description An account as the owner of the server sees it.
+         */
+        Member: {
+            account: components["schemas"]["Account"];
+            /** Github Login */
+            github_login: string | null;
+            /** Removed At */
+            removed_at: string | null;
         };
         /** Memory */
         Memory: {
@@ -7261,6 +7914,19 @@ export interface components {
             /** Text */
             text: string;
         };
+        /**
+         * NewInvitation
+         * @description For one GitHub user, or for the members of organizations.
+         */
+        NewInvitation: {
+            /** Github Login */
+            github_login?: string | null;
+            /**
+             * Organizations
+             * @default []
+             */
+            organizations: string[];
+        };
         /** NewKey */
         NewKey: {
             /** Name */
@@ -7460,6 +8126,11 @@ export interface components {
             /** @description Who asks the questions. Default: the model, if one is available. */
             speaker?: components["schemas"]["InterviewSpeaker"] | null;
         };
+        /** NewShare */
+        NewShare: {
+            /** Day Usd */
+            day_usd: number;
+        };
         /** NewSpeaker */
         NewSpeaker: {
             speaker: components["schemas"]["InterviewSpeaker"];
@@ -7468,6 +8139,14 @@ export interface components {
         NewTest: {
             /** Model */
             model: string;
+        };
+        /** NewToken */
+        NewToken: {
+            /**
+             * Token
+             * Format: password
+             */
+            token: string;
         };
         /**
          * NewTurn
@@ -7493,6 +8172,16 @@ export interface components {
             name: string;
             /** Path */
             path?: string | null;
+        };
+        /**
+         * OauthCode
+         * @description What GitHub passed to the callback URL.
+         */
+        OauthCode: {
+            /** Code */
+            code: string;
+            /** State */
+            state: string;
         };
         /**
          * OwnSource
@@ -7667,6 +8356,11 @@ export interface components {
              * @default false
              */
             built_in: boolean;
+            /**
+             * Is Shared
+             * @default false
+             */
+            is_shared: boolean;
         };
         /**
          * ProviderKind
@@ -7687,6 +8381,11 @@ export interface components {
              * @default false
              */
             built_in: boolean;
+            /**
+             * Is Shared
+             * @default false
+             */
+            is_shared: boolean;
             /** Has Key */
             has_key: boolean;
             /**
@@ -7783,6 +8482,11 @@ export interface components {
             id: string;
             /** Fact */
             fact: string;
+        };
+        /** RedirectUrl */
+        RedirectUrl: {
+            /** Redirect Url */
+            redirect_url: string;
         };
         /**
          * Refused
@@ -8548,6 +9252,16 @@ export interface components {
          */
         Severity: "fail" | "error" | "warn" | "note";
         /**
+         * Share
+         * @description A provider that the owner of the server shares with the members.
+         */
+        Share: {
+            /** Provider */
+            provider: string;
+            /** Day Micros */
+            day_micros: number;
+        };
+        /**
          * ShowPreview
          * @description Show what is known so far. Yes continues, no goes back.
          */
@@ -8559,6 +9273,20 @@ export interface components {
             action: "show_preview";
             phase: components["schemas"]["Phase"];
             preview: components["schemas"]["Preview"];
+        };
+        /**
+         * SignedIn
+         * @description A bearer token for the API; shown only in this response.
+         */
+        SignedIn: {
+            /** Token */
+            token: string;
+            user: components["schemas"]["GithubUser"];
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
         };
         /**
          * SkillBuildRequest
@@ -8739,7 +9467,7 @@ export interface components {
              * Grants
              * @default []
              */
-            grants: components["schemas"]["Grant"][];
+            grants: components["schemas"]["forge__skills__models__Grant"][];
             limits: components["schemas"]["LimitsView"];
             /**
              * Dependencies
@@ -9170,7 +9898,9 @@ export interface components {
              * Budget
              * @enum {string}
              */
-            budget: "run" | "day" | "server";
+            budget: "run" | "day" | "shared" | "server";
+            /** Provider */
+            provider?: string | null;
             /** Spent Micros */
             spent_micros: number;
             /** Reserved Micros */
@@ -10299,6 +11029,14 @@ export interface components {
          * @enum {string}
          */
         forge__audits__models__Verdict: "PASS" | "WARN" | "FAIL" | "ERROR" | "SKIP";
+        /** Grant */
+        forge__github__models__Grant: {
+            ability: components["schemas"]["Ability"];
+            /** Text */
+            text: string;
+            /** Granted */
+            granted: boolean | null;
+        };
         /**
          * Scope
          * @description Permissions of a caller; each scope includes the ones before it.
@@ -10354,6 +11092,31 @@ export interface components {
             level: string;
             /** Message */
             message: string;
+        };
+        /**
+         * Grant
+         * @description A granted capability. It is bound to the hash of the folder: an edited skill has to be granted again.
+         */
+        forge__skills__models__Grant: {
+            capability: components["schemas"]["Capability"];
+            /**
+             * @description Default: the scope the skill requests.
+             * @default {
+             *       "hosts": [],
+             *       "roots": [],
+             *       "names": []
+             *     }
+             */
+            scope: components["schemas"]["forge__skills__models__Scope"];
+            /** Folder Hash */
+            folder_hash: string;
+            /**
+             * Granted At
+             * Format: date-time
+             */
+            granted_at: string;
+            /** Granted By */
+            granted_by: string;
         };
         /**
          * Scope
@@ -10429,6 +11192,444 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    get_configuration_api_v1_auth_configuration_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_GithubConfiguration_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    start_sign_in_api_v1_auth_github_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The token of an invitation. */
+                "X-Forge-Invitation"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_RedirectUrl_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    exchange_code_api_v1_auth_github_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OauthCode"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SignedIn_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    handle_callback_api_v1_auth_github_callback_get: {
+        parameters: {
+            query: {
+                state: string;
+                code?: string;
+                error?: string;
+                error_description?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SignedIn_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_signed_in_user_api_v1_auth_me_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_GithubUser_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_connection_api_v1_github_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_GithubConnection_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    set_token_api_v1_github_token_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_GithubConnection_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    delete_token_api_v1_github_token_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_GithubConnection_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    connect_account_api_v1_github_connect_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_RedirectUrl_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    start_device_flow_api_v1_github_device_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_DeviceCode_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    poll_device_flow_api_v1_github_device_poll_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DevicePoll"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_DeviceProgress_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
     health_health_get: {
         parameters: {
             query?: never;
@@ -10994,6 +12195,210 @@ export interface operations {
             };
         };
     };
+    list_members_api_v1_members_get: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Member__"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    remove_member_api_v1_members__account_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Member_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_invitations_api_v1_invitations_get: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Invitation__"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    create_invitation_api_v1_invitations_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewInvitation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_CreatedInvitation_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    revoke_invitation_api_v1_invitations__invitation_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Invitation_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
     get_models_api_v1_models_get: {
         parameters: {
             query?: {
@@ -11187,6 +12592,131 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Envelope_Provider_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_shares_api_v1_models_shares_get: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items. Default: all. */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Share__"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    share_provider_api_v1_models_shares__name__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewShare"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Share_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    unshare_provider_api_v1_models_shares__name__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Share_"];
                 };
             };
             /** @description The errors, with hints how to resolve them. */

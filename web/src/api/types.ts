@@ -13,6 +13,11 @@ export type Account = Me["account"];
 export type Scope = Me["scopes"][number];
 export type ApiKey = Got<"/api/v1/keys">[number];
 export type Secret = Got<"/api/v1/secrets">[number];
+export type GithubConfiguration = Got<"/api/v1/auth/configuration">;
+export type GithubConnection = Got<"/api/v1/github">;
+export type Member = Got<"/api/v1/members">[number];
+export type Invitation = Got<"/api/v1/invitations">[number];
+export type ModelShare = Got<"/api/v1/models/shares">[number];
 export type SystemStatus = Got<"/api/v1/status">;
 
 export type Models = Got<"/api/v1/models">;

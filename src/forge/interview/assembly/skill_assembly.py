@@ -46,6 +46,8 @@ class SkillCreator:
         granted = [one for one in granted_capabilities(state) if one in (request.capabilities or ())]
         async with self._database.begin() as tx:
             await finish(tx, made)
+            if before is not None:
+                await self._own.check_change(tx, account_id, skill.name)
             await self._library.write(skill, replace=before is not None)
             await self._own.save(tx, account_id, skill.name, granted, by=by)
         return made

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forge.errors import Conflict, ForgeError, Invalid, NotFound
 from forge.kernel.clock import now
-from forge.skills.capabilities import create_grants
+from forge.skills.capabilities import check_grants_of, create_grants
 from forge.skills.format.contents import Snapshot
 from forge.skills.format.validation import validate
 from forge.skills.installation.views import InstallChoice, Installed
@@ -100,6 +100,9 @@ class Installer:
             by=by,
             at=now(),
         )
+        check_grants_of(account_id, grants)
+        if name in there:
+            await self.states.require_change_permission(account_id, name)
         kept = await self.library.put(name, candidate.snapshot.files, replace=name in there)
         async with self.database.begin() as tx:
             await self.records.save(

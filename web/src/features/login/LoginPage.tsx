@@ -7,7 +7,8 @@ import { Field } from "@/ui/Field";
 import { InlineText } from "@/ui/InlineText";
 import { Mark } from "@/ui/Mark";
 import { Refusal } from "@/ui/Refusal";
-import { takeTokenFromAddress, tokenIn } from "./token";
+import { GithubSignIn } from "./GithubSignIn";
+import { takeFromAddress, takeProblem, tokenIn } from "./token";
 
 const route = getRouteApi("/login");
 
@@ -23,10 +24,11 @@ export function LoginPage() {
       await navigate({ to: next, replace: true });
     },
   });
+  const [problem] = useState(takeProblem);
   const [isByLink, setByLink] = useState(() => window.location.hash.includes("token="));
   useEffect(() => {
     const enter = () => {
-      const token = takeTokenFromAddress();
+      const token = takeFromAddress("token");
       if (token) mutate(token, { onError: () => setByLink(false) });
     };
     enter();
@@ -42,13 +44,16 @@ export function LoginPage() {
           <Mark className="size-7" />
           <h1 className="text-lg font-semibold">Sign in to Forge</h1>
         </div>
-        <Refusal error={error} />
+        <Refusal error={error ?? problem} />
         {isByLink ? (
           <p role="status" className="text-dim">
             Signing you in…
           </p>
         ) : (
-          <LinkForm isBusy={isPending || isSuccess} onToken={mutate} />
+          <>
+            <GithubSignIn />
+            <LinkForm isBusy={isPending || isSuccess} onToken={mutate} />
+          </>
         )}
       </div>
     </main>
@@ -65,7 +70,7 @@ function LinkForm({ isBusy, onToken }: { isBusy: boolean; onToken: (token: strin
   return (
     <>
       <p className="text-dim">
-        <InlineText text="Sign in with a one-time link. `forge serve` prints one when it starts; `forge login --link` creates a new one." />
+        <InlineText text="Or sign in with a one-time link. `forge serve` prints one when it starts; `forge login --link` creates a new one." />
       </p>
       <form onSubmit={submit} className="space-y-3">
         <Field

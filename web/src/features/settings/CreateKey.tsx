@@ -13,7 +13,7 @@ import { createKey, keysQuery } from "./keys";
 const SCOPES: readonly { scope: Scope; meaning: string }[] = [
   { scope: "read", meaning: "view runs, logs and settings" },
   { scope: "write", meaning: "start and cancel runs, answer questions, create keys" },
-  { scope: "admin", meaning: "change secrets, create login links" },
+  { scope: "admin", meaning: "change secrets, models and grants, create login links" },
 ];
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void };

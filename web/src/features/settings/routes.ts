@@ -19,6 +19,18 @@ const modelsRoute = createRoute({
   component: lazyRouteComponent(() => import("./models/ModelsPage"), "ModelsPage"),
 });
 
+const githubRoute = createRoute({
+  getParentRoute: () => layoutRoute,
+  path: "/github",
+  component: lazyRouteComponent(() => import("./GithubPage"), "GithubPage"),
+});
+
+const teamRoute = createRoute({
+  getParentRoute: () => layoutRoute,
+  path: "/team",
+  component: lazyRouteComponent(() => import("./team/TeamPage"), "TeamPage"),
+});
+
 const keysRoute = createRoute({
   getParentRoute: () => layoutRoute,
   path: "/keys",
@@ -52,6 +64,8 @@ const aboutRoute = createRoute({
 export const settingsRoute = layoutRoute.addChildren([
   accountRoute,
   modelsRoute,
+  githubRoute,
+  teamRoute,
   keysRoute,
   secretsRoute,
   registriesRoute,

@@ -1,4 +1,4 @@
-import { Cpu, History, Info, KeyRound, Library, Lock, User } from "lucide-react";
+import { Cpu, GitBranch, History, Info, KeyRound, Library, Lock, User, Users } from "lucide-react";
 
 /** The settings pages, for the tabs and the palette. */
 export const TABS = [
@@ -8,6 +8,18 @@ export const TABS = [
     label: "Models",
     icon: Cpu,
     keywords: "anthropic openai ollama price budget cost",
+  },
+  {
+    to: "/settings/github",
+    label: "GitHub",
+    icon: GitBranch,
+    keywords: "connect token sign in permissions repository",
+  },
+  {
+    to: "/settings/team",
+    label: "Team",
+    icon: Users,
+    keywords: "members invite remove share provider budget skills",
   },
   { to: "/settings/keys", label: "API keys", icon: KeyRound, keywords: "token create revoke" },
   { to: "/settings/secrets", label: "Secrets", icon: Lock, keywords: "vault password anthropic github" },

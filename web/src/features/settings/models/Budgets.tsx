@@ -15,6 +15,7 @@ const MICROS = 1_000_000;
 const WORDS: Record<ModelBudget["budget"], { title: string; note: string }> = {
   run: { title: "Run limit", note: "A run that reaches it stops and asks you." },
   day: { title: "Your daily limit", note: "Resets at midnight UTC." },
+  shared: { title: "Shared provider", note: "What you may spend per day at the owner’s expense." },
   server: { title: "Server daily limit", note: "Set on the server with FORGE_BUDGET_SERVER_USD." },
 };
 
@@ -25,11 +26,11 @@ export function Budgets({ models }: { models: Models }) {
     <Panel title="Budgets and today’s spend">
       <ul className="divide-y divide-line">
         {models.budgets.map((budget) => (
-          <BudgetRow key={budget.budget} budget={budget} onEdit={() => setEditing(budget)} />
+          <BudgetRow key={budget.budget + (budget.provider ?? "")} budget={budget} onEdit={() => setEditing(budget)} />
         ))}
       </ul>
       {spent.length > 0 && <ByModel spent={spent} />}
-      {editing && editing.budget !== "server" && (
+      {editing && (editing.budget === "run" || editing.budget === "day") && (
         <BudgetForm
           budget={editing.budget}
           limit={editing.limit_micros / MICROS}
@@ -41,7 +42,8 @@ export function Budgets({ models }: { models: Models }) {
 }
 
 function BudgetRow({ budget, onEdit }: { budget: ModelBudget; onEdit: () => void }) {
-  const { title, note } = WORDS[budget.budget];
+  const { title: name, note } = WORDS[budget.budget];
+  const title = budget.provider ? `${name}: ${budget.provider}` : name;
   const taken = budget.spent_micros + budget.reserved_micros;
   const isEach = budget.budget === "run";
   return (
@@ -66,7 +68,7 @@ function BudgetRow({ budget, onEdit }: { budget: ModelBudget; onEdit: () => void
         )}
       </div>
       <span className="-mr-2 w-[72px] shrink-0 text-right">
-        {budget.budget !== "server" && (
+        {(isEach || budget.budget === "day") && (
           <Button look="ghost" aria-label={`Change ${title.toLowerCase()}`} onClick={onEdit}>
             Change
           </Button>
