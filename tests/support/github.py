@@ -8,7 +8,13 @@ from tempfile import TemporaryDirectory
 import httpx2
 
 from forge.demo.github.control import Control
-from forge.demo.github.server import CLIENT_ID, CLIENT_SECRET, create_default_world, open_github_double
+from forge.demo.github.server import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    SCOPES,
+    create_default_world,
+    open_github_double,
+)
 
 
 @contextmanager
@@ -29,4 +35,13 @@ def authorize(redirect_url: str, login: str = "octo") -> str:
     return response.headers["location"]
 
 
-__all__ = ["CLIENT_ID", "CLIENT_SECRET", "Control", "authorize", "open_github"]
+@contextmanager
+def open_api(double: Control, token: str | None = None) -> Generator[httpx2.Client]:
+    """Return a client of the REST API, by default with a token of `octo` that may do everything."""
+    value = double.add_token("octo", scopes=[*SCOPES, "admin:repo_hook"]).value if token is None else token
+    headers = {"authorization": f"Bearer {value}"} if value else {}
+    with httpx2.Client(base_url=f"{double.url}/api/v3", headers=headers) as client:
+        yield client
+
+
+__all__ = ["CLIENT_ID", "CLIENT_SECRET", "Control", "authorize", "open_api", "open_github"]

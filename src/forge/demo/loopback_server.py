@@ -4,7 +4,7 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +33,7 @@ class LoopbackServer:
 
 @contextmanager
 def open_loopback_server(
-    application: ASGIApp, *, port: int = 0, name: str, on_shutdown: Callable[[], None]
+    application: ASGIApp, *, port: int = 0, name: str, on_shutdown: Callable[[], Awaitable[None]]
 ) -> Generator[LoopbackServer]:
     """Serve until the end of the block. `on_shutdown` is called first and ends what responses wait for."""
     with socket.create_server((HOST, port)) as listener:
@@ -70,7 +70,7 @@ class _Server(uvicorn.Server):
     responses, which may be stalled.
     """
 
-    def __init__(self, application: ASGIApp, on_shutdown: Callable[[], None]) -> None:
+    def __init__(self, application: ASGIApp, on_shutdown: Callable[[], Awaitable[None]]) -> None:
         super().__init__(_config(application))
         self._on_shutdown = on_shutdown
         self._is_up = threading.Event()
@@ -100,7 +100,7 @@ class _Server(uvicorn.Server):
             self._loop.call_soon_threadsafe(self._shutdown_requested.set)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._on_shutdown()
+        await self._on_shutdown()
         await super().shutdown(sockets)
 
 

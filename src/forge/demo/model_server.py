@@ -114,7 +114,9 @@ class ModelServer:
 def open_model_server(script: Script, *, port: int = 0, log: Path | None = None) -> Generator[ModelServer]:
     responder = Responder(script, RequestLog(log))
     application = create_application(responder)
-    with open_loopback_server(
-        application, port=port, name="scripted-models", on_shutdown=responder.stopping.set
-    ) as server:
+
+    async def stop() -> None:
+        responder.stopping.set()
+
+    with open_loopback_server(application, port=port, name="scripted-models", on_shutdown=stop) as server:
         yield ModelServer(responder, server.url)

@@ -7,13 +7,14 @@ from base64 import b64decode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from forge.demo.github.webhooks import Webhooks
 from forge.demo.github.world import Account, JsonObject, Repository, Role, Token, TokenKind, World
 
 _KINDS: dict[type[Any], str] = {
@@ -26,6 +27,7 @@ _KINDS: dict[type[Any], str] = {
 DOCUMENTATION = "https://docs.github.com/rest"
 MAX_PER_PAGE = 100
 ANONYMOUS_LIMIT = 60
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 T = TypeVar("T")
 
 
@@ -135,9 +137,8 @@ class RateLimiter:
 class Call:
     """One request to the REST API."""
 
-    def __init__(self, world: World, limiter: RateLimiter, request: Request, raw: bytes) -> None:
-        self.world = world
-        self.limiter = limiter
+    def __init__(self, api: "Api", request: Request, raw: bytes) -> None:
+        self.world, self.webhooks, self.limiter = api.world, api.webhooks, api.limiter
         self.request = request
         self.path: dict[str, str] = request.path_params
         self.query = request.query_params
@@ -210,7 +211,7 @@ class Call:
     def _named_repository(self, full_name: str) -> Repository | None:
         if repository := self.world.find_repository(full_name):
             return repository
-        moved = self.world.repositories.get(self.world.previous_names.get(full_name.lower(), 0))
+        moved = self.world.find_moved(full_name)
         if moved is None or not may_read(self.token, moved):
             return None
         rest = self.request.url.path.split("/", 6)[6:]
@@ -262,9 +263,14 @@ class Call:
         text = self.query.get(name, "")
         return min(max(int(text), 1), highest) if text.isdecimal() else default
 
-    def page(self, items: Sequence[T], view: Callable[[T], Any], *, per_page: int = 30) -> Reply:
+    def wants(self, form: str) -> bool:
+        """Whether the client accepts a custom media type, such as "raw"."""
+        accepted = self.request.headers.get("accept", "")
+        return any(f"application/vnd.github.{version}{form}" in accepted for version in ("", "v3."))
+
+    def page(self, items: Sequence[T], view: Callable[[T], Any] = lambda item: item) -> Reply:
         """Return one page of a list, with links to the others."""
-        per_page, number = self.integer("per_page", per_page, MAX_PER_PAGE), self.integer("page", 1, 1 << 31)
+        per_page, number = self.integer("per_page", 30, MAX_PER_PAGE), self.integer("page", 1, 1 << 31)
         last = max(1, -(-len(items) // per_page))
         links = {"prev": number - 1, "next": number + 1, "last": last, "first": 1}
         if number <= 1:
@@ -323,45 +329,58 @@ def may_read(token: Token | None, repository: Repository, *, needs_selection: bo
     return is_selected or not (repository.is_private or needs_selection)
 
 
-def create_routes(world: World, limiter: RateLimiter, endpoints: Sequence[Endpoint]) -> list[Route]:
-    """Return the routes. Everything about a repository is also found by its id, which redirects after renames use."""
-    made = [
-        Route(f"/api/v3{path}", _route(world, limiter, each), methods=[each.method])
-        for each in endpoints
-        for path in {
-            each.path,
-            each.path.replace("/repos/{owner}/{repo}", "/repositories/{repository_id:int}"),
-        }
-    ]
-    methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-    unknown = Endpoint("", "/{path:path}", _unknown_path)
-    return [*made, Route("/api/v3/{path:path}", _route(world, limiter, unknown), methods=methods)]
+def may_use_contents(token: Token | None, repository: Repository, level: Literal["read", "write"]) -> bool:
+    """Whether a token allows to fetch from a repository it can see, or to push to it."""
+    if token is None or repository.role_of(token.user) < (Role.PUSH if level == "write" else Role.PULL):
+        return False
+    if token.kind is TokenKind.FINE_GRAINED:
+        is_selected = may_read(token, repository, needs_selection=True)
+        return is_selected and token.permissions.get("contents") in ("write", level)
+    return not {"repo", "repo" if repository.is_private else "public_repo"}.isdisjoint(token.effective_scopes)
+
+
+@dataclass
+class Api:
+    world: World
+    webhooks: Webhooks
+    limiter: RateLimiter
+
+    def routes(self, endpoints: Sequence[Endpoint]) -> list[Route]:
+        """Return the routes. Everything about a repository has a second path with its id, which redirects use."""
+        routes = [
+            Route(f"/api/v3{path}", self._answer(each), methods=[each.method])
+            for each in endpoints
+            for path in {
+                each.path,
+                each.path.replace("/repos/{owner}/{repo}", "/repositories/{repository_id:int}"),
+            }
+        ]
+        unknown = Endpoint("", "", _unknown_path)
+        return [*routes, Route("/api/v3/{path:path}", self._answer(unknown), methods=METHODS)]
+
+    def _answer(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            call = Call(self, request, await request.body())
+            reply = await _reply_to(call, endpoint)
+            if reply.status == 200 and request.method == "GET":
+                reply = _with_etag(reply, request)
+            if not endpoint.is_free and reply.status != 304:
+                self.limiter.window_of(call.token).used += 1
+            headers = {
+                "x-github-request-id": secrets.token_hex(8).upper(),
+                "x-github-media-type": "github.v3; format=json",
+                **self.limiter.headers(call.token),
+                **call.headers,
+                **reply.headers,
+            }
+            body = reply.encode()
+            return Response(body, reply.status, headers, reply.media_type if body else None)
+
+        return answer
 
 
 async def _unknown_path(call: Call) -> Reply:
     raise not_found()
-
-
-def _route(
-    world: World, limiter: RateLimiter, endpoint: Endpoint
-) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        call = Call(world, limiter, request, await request.body())
-        reply = await _reply_to(call, endpoint)
-        if reply.status == 200 and request.method == "GET":
-            reply = _with_etag(reply, request)
-        if not endpoint.is_free and reply.status != 304:
-            limiter.window_of(call.token).used += 1
-        headers = {
-            "x-github-request-id": secrets.token_hex(8).upper(),
-            "x-github-media-type": "github.v3; format=json",
-            **limiter.headers(call.token),
-            **call.headers,
-            **reply.headers,
-        }
-        return Response(reply.encode(), reply.status, headers, reply.media_type if reply.encode() else None)
-
-    return answer
 
 
 async def _reply_to(call: Call, endpoint: Endpoint) -> Reply:

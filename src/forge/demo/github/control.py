@@ -13,14 +13,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from forge.demo.github.api import ApiError, RateLimiter
-from forge.demo.github.bare_repository import GitFailed
+from forge.demo.github.api import Api, ApiError
+from forge.demo.github.bare_repository import ZERO, GitFailed
 from forge.demo.github.faults import RETRY_AFTER_S, SLOW_S, Fault, FaultKind, Faults
 from forge.demo.github.oauth import OAuth
 from forge.demo.github.repository_endpoints import clean_name, person_of
 from forge.demo.github.traffic import CONTROL, RecordedRequest, Traffic
 from forge.demo.github.views import repository_view, user_view
-from forge.demo.github.world import Account, OAuthApp, Repository, Role, Token, TokenKind, World
+from forge.demo.github.webhooks import Mishap
+from forge.demo.github.world import Account, OAuthApp, Repository, Role, Token, TokenKind
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,11 +53,9 @@ class Control:
 
     loop: asyncio.AbstractEventLoop
 
-    def __init__(
-        self, world: World, limiter: RateLimiter, oauth: OAuth, faults: Faults, traffic: Traffic
-    ) -> None:
-        self._world, self._limiter, self._oauth = world, limiter, oauth
-        self._faults, self._traffic = faults, traffic
+    def __init__(self, api: Api, oauth: OAuth, faults: Faults, traffic: Traffic) -> None:
+        self._world, self._webhooks, self._limiter = api.world, api.webhooks, api.limiter
+        self._oauth, self._faults, self._traffic = oauth, faults, traffic
 
     @property
     def url(self) -> str:
@@ -174,7 +173,8 @@ class Control:
             await repository.git.copy_from(source)
         if files:
             who = person_of(owner, self._world.now())
-            await repository.git.commit_files(default_branch, files, "Initial commit", who)
+            sha = await repository.git.commit_files(files, "Initial commit", who)
+            await repository.git.set_ref(f"refs/heads/{default_branch}", sha)
         return repository
 
     @_operation
@@ -205,6 +205,46 @@ class Control:
     @_operation
     async def delete_repository(self, full_name: str) -> None:
         await self._world.delete_repository(self._repository(full_name))
+
+    @_operation
+    async def push(
+        self,
+        full_name: str,
+        files: dict[str, str | None],
+        *,
+        branch: str | None = None,
+        message: str = "A change",
+        login: str | None = None,
+        parent: str | None = None,
+    ) -> str:
+        """Commit files (null deletes one) and push the commit, on top of the branch or of `parent`; return its id."""
+        repository = self._repository(full_name)
+        user = self._account(login) if login else self._pusher(repository)
+        name = branch or repository.default_branch
+        head = await repository.git.resolve(f"refs/heads/{name}")
+        base = parent or head or await repository.git.resolve(repository.default_branch)
+        sha = await repository.git.commit_files(files, message, person_of(user, self._world.now()), base)
+        async with self._webhooks.reporting(repository, user):
+            await repository.git.set_ref(f"refs/heads/{name}", sha, head or ZERO)
+        return sha
+
+    @_operation
+    async def delete_branch(self, full_name: str, branch: str) -> None:
+        repository = self._repository(full_name)
+        async with self._webhooks.reporting(repository, self._pusher(repository)):
+            await repository.git.set_ref(
+                f"refs/heads/{branch}", ZERO, await repository.git.resolve(branch) or ZERO
+            )
+
+    @_operation
+    async def disturb_deliveries(self, mishaps: list[Mishap]) -> None:
+        """Say what happens to the next deliveries of pushes, one entry for each."""
+        self._webhooks.mishaps += mishaps
+
+    @_operation
+    async def wait_for_deliveries(self) -> None:
+        """Wait until every delivery under way was answered or failed."""
+        await self._webhooks.settle()
 
     @_operation
     async def fail(
@@ -256,6 +296,11 @@ class Control:
         if repository is None:
             raise UnknownName(f"There is no repository {full_name!r}.")
         return repository
+
+    def _pusher(self, repository: Repository) -> Account:
+        owner, accounts = repository.owner, self._world.accounts
+        admins = (accounts[each] for each, role in owner.members.items() if role == "admin")
+        return next(admins, owner)
 
     def routes(self) -> list[Route]:
         return [

@@ -89,15 +89,14 @@ def _refused_name(message: str) -> ApiError:
 
 async def _create_readme(repository: Repository, user: Account, moment: datetime) -> None:
     text = f"# {repository.name}\n" + (f"{repository.description}\n" if repository.description else "")
-    await repository.git.commit_files(
-        repository.default_branch, {"README.md": text}, "Initial commit", person_of(user, moment)
-    )
+    sha = await repository.git.commit_files({"README.md": text}, "Initial commit", person_of(user, moment))
+    await repository.git.set_ref(f"refs/heads/{repository.default_branch}", sha)
 
 
 def person_of(user: Account, moment: datetime) -> Person:
     """Return a user as the author of commits that are made at a moment."""
     email = user.email or f"{user.id}+{user.login}@users.noreply.github.com"
-    return Person(user.name or user.login, email, f"{int(moment.timestamp())} +0000")
+    return Person(user.name or user.login, email, moment.isoformat(timespec="seconds"))
 
 
 async def _get_repository(call: Call) -> Reply:

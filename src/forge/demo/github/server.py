@@ -11,18 +11,33 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from forge.demo.github import account_endpoints, repository_endpoints
-from forge.demo.github.api import RateLimiter, create_routes
+from forge.demo.github import (
+    account_endpoints,
+    commit_endpoints,
+    git_endpoints,
+    hook_endpoints,
+    repository_endpoints,
+)
+from forge.demo.github.api import Api, RateLimiter
 from forge.demo.github.control import Control
 from forge.demo.github.faults import Faults
+from forge.demo.github.git_http import GitHttp
 from forge.demo.github.oauth import OAuth
 from forge.demo.github.traffic import Traffic
+from forge.demo.github.webhooks import Webhooks
 from forge.demo.github.world import World
 from forge.demo.loopback_server import LOOPBACK, open_loopback_server
 
 CLIENT_ID = "Ov23liForgeDouble"
 CLIENT_SECRET = "double-client-secret"  # noqa: S105  # of a server that only exists on this machine
 CALLBACK_URL = "http://127.0.0.1/auth/github/callback"
+ENDPOINTS = [
+    *account_endpoints.ENDPOINTS,
+    *repository_endpoints.ENDPOINTS,
+    *hook_endpoints.ENDPOINTS,
+    *git_endpoints.ENDPOINTS,
+    *commit_endpoints.ENDPOINTS,
+]
 SCOPES = ["repo", "read:org", "read:user", "delete_repo", "workflow"]
 
 
@@ -30,18 +45,24 @@ SCOPES = ["repo", "read:org", "read:user", "delete_repo", "workflow"]
 def open_github_double(folder: Path, *, port: int = 0) -> Generator[Control]:
     """Serve an empty GitHub whose repositories are below `folder`."""
     world, faults = World(folder), Faults()
-    limiter, oauth = RateLimiter(world), OAuth(world)
+    oauth, webhooks = OAuth(world), Webhooks(world)
+    api = Api(world, webhooks, RateLimiter(world))
     application = Starlette(middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK)])
-    traffic = Traffic(application, world, limiter, faults)
-    control = Control(world, limiter, oauth, faults, traffic)
-    endpoints = [*oauth.endpoints(), *account_endpoints.ENDPOINTS, *repository_endpoints.ENDPOINTS]
+    traffic = Traffic(application, world, api.limiter, faults)
+    control = Control(api, oauth, faults, traffic)
     application.router.routes += [
         *control.routes(),
         *oauth.routes(),
         Route("/avatars/{account:int}", _avatar),
-        *create_routes(world, limiter, endpoints),
+        *api.routes([*oauth.endpoints(), *ENDPOINTS]),
+        *GitHttp(world, webhooks).routes(),
     ]
-    with open_loopback_server(traffic, port=port, name="github-double", on_shutdown=faults.stop) as server:
+
+    async def stop() -> None:
+        faults.stop()
+        await webhooks.stop()
+
+    with open_loopback_server(traffic, port=port, name="github-double", on_shutdown=stop) as server:
         world.url, control.loop = server.url, server.loop
         yield control
 

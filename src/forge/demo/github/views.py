@@ -3,7 +3,7 @@
 from base64 import b64encode
 from datetime import UTC, datetime
 
-from forge.demo.github.world import Account, JsonObject, Repository, Role, World
+from forge.demo.github.world import Account, Delivery, Hook, JsonObject, Repository, Role, World
 
 _USER_URLS = (
     "followers following{/other_user} gists{/gist_id} starred{/owner}{/repo} subscriptions organizations=orgs repos "
@@ -158,3 +158,54 @@ def _urls(base: str, entries: str) -> dict[str, str]:
         name, _, path = entry.partition("=") if "=" in entry else (entry.partition("{")[0], "", entry)
         urls[f"{name}_url"] = f"{base}/{path}"
     return urls
+
+
+def hook_view(world: World, repository: Repository, hook: Hook) -> JsonObject:
+    url = f"{world.api_url}/repos/{repository.full_name}/hooks/{hook.id}"
+    last = hook.deliveries[-1] if hook.deliveries else None
+    config = {"content_type": hook.content_type, "insecure_ssl": hook.insecure_ssl, "url": hook.url}
+    return {
+        "type": "Repository",
+        "id": hook.id,
+        "name": "web",
+        "active": hook.is_active,
+        "events": hook.events,
+        "config": config | ({"secret": "********"} if hook.secret else {}),
+        "updated_at": iso(hook.updated_at),
+        "created_at": iso(hook.created_at),
+        "url": url,
+        "test_url": f"{url}/test",
+        "ping_url": f"{url}/pings",
+        "deliveries_url": f"{url}/deliveries",
+        "last_response": {
+            "code": (last.status_code or None) if last else None,
+            "status": "unused" if last is None else "active" if last.status == "OK" else "failed",
+            "message": last.status if last else None,
+        },
+    }
+
+
+def delivery_view(repository: Repository, delivery: Delivery) -> JsonObject:
+    return {
+        "id": delivery.id,
+        "guid": delivery.guid,
+        "delivered_at": iso(delivery.delivered_at),
+        "redelivery": delivery.is_redelivery,
+        "duration": delivery.duration_s,
+        "status": delivery.status,
+        "status_code": delivery.status_code,
+        "event": delivery.event,
+        "action": None,
+        "installation_id": None,
+        "repository_id": repository.id,
+        "throttled_at": None,
+    }
+
+
+def full_delivery_view(repository: Repository, hook: Hook, delivery: Delivery) -> JsonObject:
+    return {
+        **delivery_view(repository, delivery),
+        "url": hook.url,
+        "request": {"headers": delivery.request_headers, "payload": delivery.payload},
+        "response": {"headers": delivery.response_headers, "payload": delivery.response_body},
+    }

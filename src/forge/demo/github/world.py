@@ -92,6 +92,53 @@ class Token:
 
 
 @dataclass(eq=False)
+class Status:
+    """A commit status."""
+
+    id: int
+    sha: str
+    state: str
+    context: str
+    description: str | None
+    target_url: str | None
+    creator: Account
+    created_at: datetime
+
+
+@dataclass(eq=False)
+class Delivery:
+    id: int
+    guid: str
+    event: str
+    payload: JsonObject
+    delivered_at: datetime
+    is_redelivery: bool = False
+    duration_s: float = 0
+    status: str = ""
+    status_code: int = 0
+    request_headers: dict[str, str] = field(default_factory=dict[str, str])
+    response_headers: dict[str, str] = field(default_factory=dict[str, str])
+    response_body: str = ""
+
+
+@dataclass(eq=False)
+class Hook:
+    id: int
+    url: str
+    events: list[str]
+    created_at: datetime
+    updated_at: datetime
+    content_type: str = "form"
+    insecure_ssl: str = "0"
+    secret: str | None = None
+    is_active: bool = True
+    deliveries: list[Delivery] = field(default_factory=list[Delivery])
+    """Oldest first."""
+    sending: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a delivery is sent, so that deliveries arrive in order."""
+
+
+@dataclass(eq=False)
 class Repository:
     id: int
     owner: Account
@@ -105,6 +152,10 @@ class Repository:
     default_branch: str = "main"
     is_archived: bool = False
     collaborators: dict[int, Role] = field(default_factory=dict[int, Role])
+    hooks: dict[int, Hook] = field(default_factory=dict[int, Hook])
+    statuses: list[Status] = field(default_factory=list[Status])
+    protections: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    """The settings of protected branches, as the API takes them."""
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while refs change, so that each change is reported once."""
 
@@ -121,6 +172,10 @@ class Repository:
             return Role.ADMIN
         member = Role.PULL if user.id in self.owner.members else Role.NONE
         return max(lowest, member, self.collaborators.get(user.id, Role.NONE))
+
+    def latest_statuses(self, sha: str) -> dict[str, Status]:
+        """Return the latest status of a commit in each context."""
+        return {status.context: status for status in self.statuses if status.sha == sha}
 
 
 class World:
@@ -150,9 +205,16 @@ class World:
     def find_account(self, login: str) -> Account | None:
         return next((each for each in self.accounts.values() if each.login.lower() == login.lower()), None)
 
+    def find_by_email(self, email: str) -> Account | None:
+        return next((each for each in self.accounts.values() if each.email == email), None)
+
     def find_repository(self, full_name: str) -> Repository | None:
         wanted = full_name.lower()
         return next((each for each in self.repositories.values() if each.full_name.lower() == wanted), None)
+
+    def find_moved(self, full_name: str) -> Repository | None:
+        """Return the repository that had a name before it was renamed or transferred."""
+        return self.repositories.get(self.previous_names.get(full_name.lower(), 0))
 
     def find_token(self, value: str) -> Token | None:
         """Return a valid token; None if it is unknown, revoked or expired, or its user was deleted."""
@@ -178,7 +240,7 @@ class World:
         repository_id, moment = self.new_id(), self.now()
         git = BareRepository(self.folder / f"{repository_id}.git")
         repository = Repository(repository_id, owner, name, moment, moment, moment, git, **details)
-        await git.create(repository.default_branch)
+        await asyncio.to_thread(git.create, repository.default_branch)
         self.repositories[repository_id] = repository
         self.previous_names.pop(repository.full_name.lower(), None)
         return repository
