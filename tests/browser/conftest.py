@@ -54,6 +54,8 @@ PAGES = {
     "/audits": "Audits",
     "/settings": "Account",
     "/settings/models": "Roles",
+    "/settings/github": "Connect to GitHub",
+    "/settings/team": "Members",
     "/settings/keys": "API keys",
     "/settings/secrets": "Secrets",
     "/settings/registries": "Registries",

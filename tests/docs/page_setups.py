@@ -50,6 +50,7 @@ PAGE_SETUPS = {
         },
         replacements={"/srv/projects/basket": lambda runner: f"{runner.home}/projects/basket"},
     ),
+    "docs/guides/team.md": PageSetup(prepare=preparations.serve_github),
     "docs/guides/bots.md": PageSetup(
         prepare=preparations.create_bots(),
         stdin={

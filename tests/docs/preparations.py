@@ -7,9 +7,11 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.support.github import open_github
 from tests.support.page_runner import PageRunner
 from tests.support.pages import ROOT, Page
 from tests.support.repositories import Repository, make_repository
+from tests.support.server import Server
 
 from forge.skills.format.zip_archive import pack, read_folder
 
@@ -199,3 +201,12 @@ def add_webhook(runner: PageRunner) -> None:
     assert webhook
     with (runner.folder / "morning.yaml").open("a") as file:
         file.write(f"triggers:\n{webhook[0]}")
+
+
+def serve_github(runner: PageRunner) -> None:
+    """Restart Forge with a GitHub double, and write a token of its user to a file."""
+    double = runner.resources.enter_context(open_github())
+    (runner.folder / "token.txt").write_text(double.add_token("octo", scopes=["repo", "read:org"]).value)
+    runner.server.stop()
+    runner.server = Server(runner.data_dir, HOME=str(runner.home), FORGE_GITHUB_URL=double.url)
+    runner.server.start()

@@ -43,15 +43,20 @@ def owned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owned]:
 
 def _create_everything(team: TeamServer) -> tuple[dict[str, list[str]], list[str]]:
     call = team.server.call
+    nowhere = {"kind": "anthropic", "base_url": "http://127.0.0.1:9", "key_name": "ANTHROPIC_API_KEY"}
+    for model in ("claude-sonnet-4-5", "claude-opus-4-6"):
+        call("PUT", f"/api/v1/models/prices?model=anthropic:{model}", {"input": 1, "output": 5})
+    call("PUT", "/api/v1/models/providers/anthropic", nowhere)  # no test may leave this machine
     call("PUT", f"/api/v1/secrets/{MARK.upper()}", {"value": SECRET})
     key = call("POST", "/api/v1/keys", {"name": MARK, "scopes": ["read"]})["api_key"]["id"]
-    run = call("POST", "/api/v1/runs", {"kind": "self_test", "input": {}})["id"]
+    run = call("POST", "/api/v1/runs", {"kind": "self_test", "input": {"ask": True}})["id"]
     workspace = call("POST", "/api/v1/workspaces", {"name": MARK})["id"]
     bot = call("POST", "/api/v1/bots", {"name": MARK, "description": MARK})
-    session = call("POST", f"/api/v1/bots/{bot['slug']}/sessions", {})["id"]
-    draft = call("POST", "/api/v1/builder/sessions", {"mode": "bot", "description": MARK})["session_id"]
+    chat = call("POST", f"/api/v1/bots/{bot['slug']}/chat", {"text": MARK})
+    session = chat["session"]["id"]
+    draft = call("POST", "/api/v1/builder/sessions", {"description": MARK})["session_id"]
     definition = f"name: {MARK}\nsteps:\n  - id: pause\n    type: wait\n    config: {{seconds: 0}}\n"
-    workflow = call("POST", "/api/v1/workflows", {"definition": definition})["id"]
+    workflow = call("POST", "/api/v1/workflows", {"source": definition})["id"]
     workflow_run = call("POST", f"/api/v1/workflows/{workflow}/trigger", {"payload": {}})["run_id"]
     gates = wait_until(lambda: call("GET", "/api/v1/gates") or None, what="the question of the run")
     me = call("GET", "/api/v1/me")["account"]["id"]
@@ -119,9 +124,8 @@ def _check(method: str, template: str, path: str, response: httpx2.Response) -> 
 
 def _check_that_everything_is_left(owned: Owned) -> None:
     call = owned.team.server.call
-    assert call("GET", f"/api/v1/bots/{owned.ids['bot'][0]}")["name"] == MARK
-    assert call("GET", f"/api/v1/workflows/{MARK}")["name"] == MARK
-    assert call("GET", f"/api/v1/workspaces/{owned.ids['workspace_id'][0]}")["name"] == MARK
+    for path in (f"bots/{MARK}", f"workflows/{MARK}", f"workspaces/{owned.ids['workspace_id'][0]}"):
+        assert MARK in str(call("GET", f"/api/v1/{path}")), path
     assert MARK.upper() in [one["name"] for one in call("GET", "/api/v1/secrets")]
     assert [gate["status"] for gate in call("GET", "/api/v1/gates")][:1] == ["open"]
     keys: list[dict[str, Any]] = call("GET", "/api/v1/keys")

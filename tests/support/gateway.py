@@ -64,13 +64,15 @@ async def open_gateway(
 ) -> AsyncGenerator[GatewayUnderTest]:
     secrets: dict[str, str] = {}
 
-    async def resolve(_account_id: str, name: str, scope: str) -> SecretStr:
-        secret = secrets.get(f"{scope}/{name}") or secrets.get(name)
+    async def resolve(account_id: str, name: str, scope: str) -> SecretStr:
+        """The secrets belong to `ACCOUNT`, which owns the server, except `account:NAME`."""
+        is_owner = account_id == ACCOUNT
+        secret = secrets.get(f"{scope}/{name}") or secrets.get(name if is_owner else f"{account_id}:{name}")
         if secret is None:
             raise NotFound(f"no {name}")
         return SecretStr(secret)
 
-    catalog = Catalog(store, resolve, dict.fromkeys(Role, "claude-sonnet-4-5"), owner_id="owner")
+    catalog = Catalog(store, resolve, dict.fromkeys(Role, "claude-sonnet-4-5"), owner_id=ACCOUNT)
     budgets = Budgets(store, limits or BudgetLimits(run_usd=10, day_usd=50, server_usd=200))
     gateway = Gateway(catalog, budgets, Metrics(version="test"), breaker=breaker)
     try:

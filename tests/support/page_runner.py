@@ -66,6 +66,8 @@ class PageRunner:
         self.folder.mkdir(parents=True)
         self.data_dir = folder / "data"
         self.server = Server(self.data_dir, HOME=str(self.home), **setup.environment)
+        self.resources = contextlib.ExitStack()
+        """Closed after the page."""
         self._workers: list[Server] = []
         self._background: dict[str, subprocess.Popen[str]] = {}
         self._model_servers: list[subprocess.Popen[str]] = []
@@ -83,6 +85,7 @@ class PageRunner:
             process.communicate()
         for server in (*self._workers, self.server):
             server.stop()
+        self.resources.close()
 
     def run(self, page: Page) -> None:
         if not any(map(_is_serve, page.commands())):
