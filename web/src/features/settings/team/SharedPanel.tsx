@@ -24,8 +24,8 @@ export function SharedPanel({ isOwner }: { isOwner: boolean }) {
         <li className="px-3 py-2">
           <p className="font-medium">Skill library</p>
           <p className="text-xs text-dim">
-            Everyone can use it and add skills. A skill can be changed by whoever created it and by the owner; each
-            member grants permissions separately.
+            Everyone can use it and add skills. Only its creator and the owner can change a skill. Each member grants
+            permissions separately.
           </p>
         </li>
         {shares.data?.map((one) => (
@@ -34,7 +34,7 @@ export function SharedPanel({ isOwner }: { isOwner: boolean }) {
       </ul>
       {shares.data?.length === 0 && (
         <p className="border-t border-line px-3 py-2 text-xs text-dim">
-          No model provider is shared: each member needs an own key.
+          No model provider is shared: each member needs a key of their own.
         </p>
       )}
       {isSharing && <ShareDialog close={() => setSharing(false)} />}
