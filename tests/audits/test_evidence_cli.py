@@ -46,10 +46,10 @@ def test_evidence_audit_and_authorization_cycle(project: Project, forge: Termina
     whole = forge("audit", "verify", path)
     assert (whole.code, whole.out) == (
         0,
-        "audit_ledger.jsonl: PASS  2 entries, as signed; audit_ledger.md says the same\n"
-        "test_runs.jsonl: PASS  1 entry, as signed; test_runs.md says the same\n"
-        "test_runs_latest.md: PASS  as the last record says\n"
-        "diff_log.json: PASS  1 entry, as signed; diff_log.md says the same\n",
+        "audit_ledger.jsonl: PASS  2 entries, signature valid; audit_ledger.md matches\n"
+        "test_runs.jsonl: PASS  1 entry, signature valid; test_runs.md matches\n"
+        "test_runs_latest.md: PASS  matches the last record\n"
+        "diff_log.json: PASS  1 entry, signature valid; diff_log.md matches\n",
     )
     project.write({"app.py": "def double(x):\n    return x + x\n"})
     project.commit()

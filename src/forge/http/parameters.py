@@ -22,7 +22,9 @@ def reject_unknown_parameters(request: Request) -> None:
     if not request.query_params:
         return
     parameters = get_flat_params(request.scope["route"].dependant)
-    known = sorted(one.alias for one in parameters if isinstance(one.field_info, params.Query))
+    # The fields of a query model have no class of their own, so tell query parameters by what they are not.
+    others = (params.Path, params.Header, params.Cookie)
+    known = sorted(one.alias for one in parameters if not isinstance(one.field_info, others))
     for name in request.query_params:
         if name not in known:
             hint = f"Parameters of this route: {', '.join(known)}." if known else "This route takes none."
