@@ -118,9 +118,9 @@ def _decompresses_to(path: Path, content: bytes) -> bool:
 def test_archive_with_outside_paths_is_rejected_and_writes_nothing(name: str, tmp_path: Path):
     archive = tmp_path / "evil.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
-        make_member = tarfile.TarInfo(name)
-        make_member.size = 4
-        tar.addfile(make_member, io.BytesIO(b"evil"))
+        member = tarfile.TarInfo(name)
+        member.size = 4
+        tar.addfile(member, io.BytesIO(b"evil"))
     with pytest.raises(Invalid, match="outside"):
         read_archive(archive, ArchiveExtractor(tmp_path / "out"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evil.tar.gz", "out"]
@@ -133,9 +133,9 @@ def test_links_in_an_archive_are_not_followed(tmp_path: Path):
         link = tarfile.TarInfo("data/workspaces/w1/tree/way")
         link.type, link.linkname = tarfile.SYMTYPE, str(target)
         tar.addfile(link)
-        make_member = tarfile.TarInfo("data/workspaces/w1/tree/way/file")
-        make_member.size = 4
-        tar.addfile(make_member, io.BytesIO(b"evil"))
+        member = tarfile.TarInfo("data/workspaces/w1/tree/way/file")
+        member.size = 4
+        tar.addfile(member, io.BytesIO(b"evil"))
     with pytest.raises(Invalid):
         read_archive(archive, ArchiveExtractor(tmp_path / "out"))
     assert list(target.iterdir()) == []
@@ -148,7 +148,7 @@ def make_member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> t
 
 
 @pytest.mark.parametrize(
-    "hostile",
+    "member",
     [
         make_member("data", tarfile.SYMTYPE, "/etc"),
         make_member("database", tarfile.SYMTYPE, "/etc"),
@@ -290,7 +290,7 @@ def test_unwritable_backup_leaves_no_file(data_dir: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("path", "kept"),
+    ("path", "included"),
     [
         ("bots/ada/SOUL.md", True),
         ("forge.toml", True),

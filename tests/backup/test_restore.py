@@ -79,7 +79,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path, new_database: NewData
 def target(source: Installation, request: pytest.FixtureRequest, tmp_path: Path) -> Installation:
     """A new installation with an empty database of the same kind."""
     if source.is_sqlite:
-        return Installation(tmp_path / "empty", f"sqlite:///{tmp_path / 'target' / 'forge.db'}")
+        return Installation(tmp_path / "empty", f"sqlite:///{tmp_path / 'empty' / 'forge.db'}")
     postgres: Postgres = request.getfixturevalue("postgres")
     return Installation(tmp_path / "empty", postgres.new_database())
 
@@ -229,7 +229,10 @@ def test_backup_does_not_overwrite_files_or_use_the_data_directory(source: Insta
 def test_credentials_are_restored_only_from_a_trusted_backup(
     source: Installation, target: Installation, tmp_path: Path
 ):
-    source.execute("INSERT INTO accounts VALUES ('a1', 'Ada', 'owner', '2026-01-01 00:00:00.000000+00:00')")
+    source.execute(
+        "INSERT INTO accounts (id, name, role, created_at) VALUES "
+        "('a1', 'Ada', 'owner', '2026-01-01 00:00:00.000000+00:00')"
+    )
     source.execute(
         "INSERT INTO api_keys (id, account_id, name, kind, hash, hint, scopes, created_at) VALUES "
         "('k1', 'a1', 'laptop', 'user', 'hash', 'hint', '[]', '2026-01-01 00:00:00.000000+00:00')"
@@ -279,7 +282,7 @@ def test_database_with_triggers_is_rejected(new_database: NewDatabase, tmp_path:
     assert (result.code, "'backdoor', which Forge did not create" in result.err) == (2, True)
 
 
-@pytest.mark.parametrize("instant", ["make_engine_tables", "upgrade", "_fill"])
+@pytest.mark.parametrize("kill_at", ["make_engine_tables", "upgrade", "_fill"])
 def test_killed_restore_into_postgresql_can_be_repeated(
     kill_at: str, new_database: NewDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
