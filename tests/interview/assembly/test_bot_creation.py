@@ -39,7 +39,7 @@ async def test_created_files_match_the_plan(workbench: Workbench):
     assert starter == (await workbench.library.read("code-review")).files["SKILL.md"]
     assert files == contents(plan)
     assert made.hashes == {path: hash_text(text) for path, text in files.items()}
-    assert made.config == config.model_dump_json()
+    assert made.config == config.model_dump(mode="json")
     assert await workbench.result() == made
     [bot] = made.bots
     view = await workbench.environment.bots.view(ME, bot.bot_id)

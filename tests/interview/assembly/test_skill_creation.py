@@ -8,12 +8,15 @@ from tests.interview.assembly.workbench import ME, AlreadyMade, Workbench, conte
 
 from forge.errors import Conflict, Invalid
 from forge.interview.domain.build_config import SkillBuildRequest
-from forge.interview.domain.dialogue import Mode
-from forge.interview.domain.state import Basis, InterviewSpeaker, Made, State, Written
+from forge.interview.domain.capability_grants import ALLOW, capability_topic
+from forge.interview.domain.dialogue import Chosen, Mode, Phase
+from forge.interview.domain.state import Basis, Exchange, InterviewSpeaker, Made, State, Written
 from forge.interview.errors import NotThisMode
+from forge.interview.guide.questions import Choice, QuestionContext, build_question
+from forge.kernel.clock import now
 from forge.kernel.hashing import hash_text
 from forge.skills.format.skill_writer import SkillText, render_skill
-from forge.skills.models import Capability, SkillCase, SkillFiles, SkillKind, Tier
+from forge.skills.models import Capability, Scope, SkillCase, SkillFiles, SkillKind, Tier
 from forge.skills.skill_state import SkillStates
 from forge.skills.views import SkillState
 from forge.store.database import Tx
@@ -189,10 +192,19 @@ async def test_bot_interview_cannot_create_a_skill(workbench: Workbench):
         await workbench.create(interview(), skill_request())
 
 
-async def test_confirmed_capabilities_are_granted_for_the_current_folder(workbench):
-    request = skill_request(capabilities=[Capability.KV])
-    await workbench.begin(skill_interview(skill_files()))
-    await workbench.create(skill_interview(skill_files()), request)
+def allowed(capability: Capability) -> Exchange:
+    """Return a question about a capability that was answered with yes."""
+    context = QuestionContext(Mode.SKILL, Phase.SKILLS, capability_topic(capability, Scope()))
+    choices = [Choice(ALLOW, "Allow it", "It stores values."), Choice("deny", "Do not allow it", "It forgets.")]
+    asked = build_question(context, "Allow this?", choices, free=None)
+    return Exchange(number=1, asked=asked, answer=Chosen(index=0), label="Allow it", answered_at=now())
+
+
+async def test_confirmed_capabilities_are_granted_for_the_current_folder(workbench: Workbench):
+    request = skill_request(capabilities=[Capability.KV, Capability.EXEC_COMMAND])
+    state = skill_interview(skill_files(), exchanges=[allowed(Capability.KV)])
+    await workbench.begin(state)
+    await workbench.create(state, request)
     known = await SkillStates(workbench.environment.database, workbench.library).get(ME, request.name)
     assert (known.tier, known.source.type) == (Tier.LOCAL, "own")
     assert list(known.active_grants) == [Capability.KV]
