@@ -69,7 +69,7 @@ def test_interview_survives_a_kill_between_turns(
     assert [line["answer"] for line in get_session(server, view["session_id"])["lines"]] == [
         "Quill",
         "Gently",
-        "Calm",
+        "Calm (0.3)",
     ]
     calls = server.call("GET", "/api/v1/models/calls?limit=50")
     assert [call["status"] for call in calls] == ["settled"] * (len(QUESTIONS) + 1)  # including the soul
@@ -94,7 +94,7 @@ def test_interview_survives_a_kill_during_a_model_call(
         server.call("POST", f"{path}/answer?wait=false", {"answer": {"OptionIndex": 0}})
     view = kill_while_thinking(server, models, path)
     assert view["turn"]["action"] == "ready_to_assemble"
-    assert [line["answer"] for line in view["lines"]] == ["Quill", "Gently", "Calm"]
+    assert [line["answer"] for line in view["lines"]] == ["Quill", "Gently", "Calm (0.3)"]
     calls = server.call("GET", "/api/v1/models/calls?limit=50")
     statuses = Counter(call["status"] for call in calls)
     assert statuses == {"settled": len(QUESTIONS) + 1, "lost": len(QUESTIONS)}, statuses

@@ -406,7 +406,7 @@ async def test_preview_is_computed_and_confirmed(interviewee: Interviewee, model
         ready(),
     ]
     await connect_interviewer(interviewee.client, model_server(interview_script(turns)))
-    turn = await interviewee.start(STORIES)
+    turn = await interviewee.start(f"{STORIES}, to be called Quill")
     assert turn["preview"]["name"] == "Quill"
     assert (await interviewee.answer({"Confirm": True}))["action"] == "clarify"
     assert (await interviewee.say("five"))["action"] == "ready_to_assemble"

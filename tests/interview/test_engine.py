@@ -273,7 +273,7 @@ def test_endless_model_is_stopped_by_the_budget():
 
 
 def test_soul_is_rewritten_for_other_settings():
-    state = choose(model_says(started(speaker=InterviewSpeaker.MODEL), **QUESTION))
+    state = say(model_says(started(speaker=InterviewSpeaker.MODEL), **QUESTION), "calm; call it Heron")
     state = model_says(state, action="ready", phase="review", patch={"name": "Heron"})
     assert state.due is Due.WRITE
     state = engine.apply_written(state, written_from_template(state))

@@ -46,7 +46,7 @@ SKILL = {"body": "# Count words\n\nCount them and say the number.\n", "capabilit
 
 
 def skill_questions(number: int) -> list[dict[str, Any]]:
-    names = option("Word count", f"word-count-{number}"), option("Tally", f"tally-{number}")
+    names = f"word-count-{number}", f"tally-{number}"
     kinds = option("Instructions", "prompt"), option("A script", "script")
     return [
         ask("Its name?", *names, field="name", phase="basics"),

@@ -17,7 +17,7 @@ from forge.interview.domain.dialogue import (
     ShowPreview,
 )
 from forge.interview.domain.state import Basis, Due, Facts, InterviewSpeaker, State, Written
-from forge.interview.interviewer.model_reply import ModelTurn
+from forge.interview.interviewer.model_reply import ModelReply
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 MODEL = "scripted:scripted"
@@ -58,7 +58,7 @@ def say(state: State, text: str) -> State:
 
 def model_says(state: State, **turn: Any) -> State:
     """Apply a model turn in the form providers return it."""
-    return engine.apply_model_turn(state, ModelTurn.model_validate(turn), model=MODEL, cost_micros=7)
+    return engine.apply_model_turn(state, ModelReply.model_validate(turn), model=MODEL, cost_micros=7)
 
 
 def question_of(state: State) -> AskQuestion:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 from tests.support.gateway import ACCOUNT, open_gateway, spender
-from tests.support.models import StartModels
+from tests.support.models import REPAIR, StartModels
 from tests.support.timeouts import PATIENCE_S
 
 from forge.llm.errors import (
@@ -276,18 +276,25 @@ async def test_structured_answer_is_corrected_once(
         if kind is ProviderKind.ANTHROPIC
         else [{"json": wrong}, {"json": right}]
     )
-    server = model_server(script(*turns))
+    repair = {"match": REPAIR, "turns": turns[1:]}
+    server = model_server({"scenes": {"repair": repair, "first": {"turns": turns[:1]}}})
     async with open_gateway(store) as under:
         await under.add("scripted", server.url, kind=kind)
         await under.choose("scripted:scripted")
-        answer = await under.gateway.ask(spender(), Role.BUILDER, prompt(), Answer)
+        example = Answer(works=False, why="an example")
+        answer = await under.gateway.ask(spender(), Role.BUILDER, prompt(), Answer, example=example)
     assert answer == Answer(works=True, why="it does")
-    assert len(server.requests()) == 2
-    told = str(server.requests()[-1].body["messages"][-1])
-    assert "works: " in told and "why: Field required" in told
+    first, second = (entry.body for entry in server.requests())
+    sent = str(second["messages"])
+    assert "works: " in sent and "why: Field required" in sent
+    assert '{"works":false,"why":"an example"}' in sent
+    assert "perhaps" not in sent.replace(str(first["messages"]), "")
+    assert second["temperature"] == 1.0 and "temperature" not in first
 
 
-async def test_second_invalid_answer_is_an_error(store: Store, model_server: StartModels):
+async def test_second_invalid_answer_is_an_error_without_another_call(
+    store: Store, model_server: StartModels
+):
     server = model_server(script({"tools": [{"answer": {"works": "perhaps"}}]}))
     async with open_gateway(store) as under:
         await under.add("scripted", server.url)

@@ -89,7 +89,9 @@ def ready(**patch: Any) -> dict[str, Any]:
 
 
 def _turn(action: str, **fields: Any) -> dict[str, Any]:
-    return {"action": action, **{name: value for name, value in fields.items() if value is not None}}
+    given = {name: value for name, value in fields.items() if value is not None}
+    beside = {name: given.pop(name) for name in ("patch", "purpose_category", "keeps") if name in given}
+    return {**beside, "turn": {"action": action, **given}}
 
 
 STORIES = "A bot that invents bedtime stories for my children"

@@ -9,6 +9,8 @@ from forge.demo.model_script import Script, parse_script, script_from
 from forge.demo.model_server import ModelServer, open_model_server
 
 KEY = "sk-scripted-0123456789"
+REPAIR = {"latest": "An earlier answer did not match the schema"}
+"""Matches the request for a repair, which does not contain the invalid answer."""
 
 
 @contextmanager
@@ -28,4 +30,4 @@ class StartModels(Protocol):
     def __call__(self, script: dict[str, Any] | str | Path | None = None, **options: Any) -> ModelServer: ...
 
 
-__all__ = ["KEY", "ModelServer", "StartModels", "open_models"]
+__all__ = ["KEY", "REPAIR", "ModelServer", "StartModels", "open_models"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 from tests.support.gateway import GatewayUnderTest, open_gateway
-from tests.support.models import ModelServer, StartModels
+from tests.support.models import REPAIR, ModelServer, StartModels
 from tests.workflows.steps.step_calls import RecordedCall, call_of
 
 from forge.llm.budgets import BudgetLimits
@@ -174,7 +174,9 @@ async def test_model_may_judge_correction_futile(store: Store, model_server: Sta
 
 async def test_malformed_answer_is_repaired_once(store: Store, model_server: StartModels):
     good = {"futile": False, "reason": "Typo.", "input": {"url": "https://a.example/v1/items"}}
-    server = model_server(script_with_answers({"input": "https://a.example"}, good))
+    repair = {"match": REPAIR, "turns": [{"tools": [{"answer": good}]}]}
+    wrong = script_with_answers({"input": "https://a.example"})
+    server = model_server({"scenes": {"repair": repair, **wrong["scenes"]}})
     found = await rewrite_input(store, server, PLAIN_HTTP)
     assert found.input == {**PLAIN_HTTP, "url": "https://a.example/v1/items"}
 

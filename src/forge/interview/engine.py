@@ -45,7 +45,17 @@ from forge.interview.errors import BadAnswer, ReadyToCreate
 from forge.interview.extra_options import add_extra_options
 from forge.interview.guide.bot_interview import next_batch_question, next_bot_question, next_change_question
 from forge.interview.guide.skill_interview import next_skill_question
-from forge.interview.interviewer.model_reply import ModelTurn
+from forge.interview.interviewer.model_reply import (
+    MAX_MODEL_OPTIONS,
+    ModelClarification,
+    ModelOption,
+    ModelPatch,
+    ModelPreview,
+    ModelQuestion,
+    ModelReady,
+    ModelReply,
+    ModelTurn,
+)
 from forge.interview.interviewer.reply_parser import parse_reply
 from forge.skills.format.manifest import read_skill_md
 from forge.skills.models import SKILL_MD
@@ -290,34 +300,61 @@ def _answer_ready_turn(state: State, asked: Asked, answer: Answer, at: datetime)
 # Results of the model and the run
 
 
-def apply_model_turn(state: State, turn: ModelTurn, *, model: str, cost_micros: int) -> State:
+def apply_model_turn(state: State, reply: ModelReply, *, model: str, cost_micros: int) -> State:
     """Apply a model turn, with the patch it derived from the last answer."""
-    reply = parse_reply(state, turn)
+    parsed = parse_reply(state, reply)
     if state.exchanges:
         last = state.exchanges[-1]
         updated = last.model_copy(
             update={
-                "patch": last.patch.merged(reply.patch),
-                "purpose": reply.purpose or last.purpose,
+                "patch": last.patch.merged(parsed.patch),
+                "purpose": parsed.purpose or last.purpose,
                 "model": model,
                 "cost_micros": last.cost_micros + cost_micros,
             }
         )
-        kept = [one for one in state.set_aside if one.number in reply.keeps]
+        kept = [one for one in state.set_aside if one.number in parsed.keeps]
         state = state.replace(exchanges=[*state.exchanges[:-1], updated, *kept])
     else:
         state = state.replace(
-            opening=state.opening.merged(reply.patch),
-            found_purpose=reply.purpose or state.found_purpose,
+            opening=state.opening.merged(parsed.patch),
+            found_purpose=parsed.purpose or state.found_purpose,
             opening_model=model,
             opening_cost_micros=state.opening_cost_micros + cost_micros,
         )
     state = state.replace(set_aside=[], left_at=None, due=None)
-    if reply.asked is not None and not reply.is_ready and not _is_budget_spent(state):
-        return state.replace(asked=add_extra_options(state, reply.asked))
+    if parsed.asked is not None and not parsed.is_ready and not _is_budget_spent(state):
+        return state.replace(asked=add_extra_options(state, parsed.asked))
     return (
         _advance(state) if _lacks_essentials(state) or _is_confirming_capabilities(state) else _finish(state)
     )
+
+
+def example_reply(state: State) -> ModelReply:
+    """Return the guide's next turn as a reply of a model. A model that copies it asks a sensible question."""
+    asked = next_question(state)
+    return ModelReply(turn=_model_turn(asked) if asked else ModelReady(action="ready"))
+
+
+def _model_turn(asked: Asked) -> ModelTurn:
+    field = asked.free if asked.free in ModelPatch.model_fields else None
+    match asked.turn:
+        case AskQuestion(phase=phase, question=question, options=options):
+            return ModelQuestion(
+                action="ask_question",
+                phase=phase,
+                field=field,
+                question=question,
+                options=[
+                    ModelOption(label=one.label, reason=one.reason) for one in options[:MAX_MODEL_OPTIONS]
+                ],
+            )
+        case Clarify(phase=phase, message=message):
+            return ModelClarification(action="clarify", phase=phase, field=field, message=message)
+        case ShowPreview(phase=phase):
+            return ModelPreview(action="show_preview", phase=phase)
+        case _:
+            return ModelReady(action="ready")
 
 
 def _lacks_essentials(state: State) -> bool:

@@ -14,8 +14,8 @@ from forge.interview.domain.config_builder import current_config, skill_hash, so
 from forge.interview.domain.dialogue import Mode
 from forge.interview.domain.state import Due, InterviewSpeaker, State, Written
 from forge.interview.drafts import Draft, Drafts, interview_stream
-from forge.interview.engine import apply_model_turn, apply_written, fall_back_to_guide
-from forge.interview.interviewer.model_reply import ModelTurn
+from forge.interview.engine import apply_model_turn, apply_written, example_reply, fall_back_to_guide
+from forge.interview.interviewer.model_reply import ModelReply
 from forge.interview.interviewer.skill_writer import write_skill
 from forge.interview.interviewer.soul_writer import write_soul
 from forge.interview.interviewer.turn_request import request_turn
@@ -58,9 +58,11 @@ class InterviewSteps:
                 interview_stream(session_id), InterviewDelta(text=text)
             )
 
-        answer = await request_turn(self._gateway, _spender(step), state, on_delta)
-        turn = answer.value.model_dump(mode="json")
-        return {"turn": turn, "model": answer.model, "cost_micros": answer.cost_micros}
+        answer = await request_turn(
+            self._gateway, _spender(step), state, on_delta, example=example_reply(state)
+        )
+        reply = answer.value.model_dump(mode="json")
+        return {"turn": reply, "model": answer.model, "cost_micros": answer.cost_micros}
 
     async def write(self, step: StepInfo, session_id: str) -> dict[str, Any]:
         """Write a soul, or the files of a skill."""
@@ -134,7 +136,7 @@ class InterviewKind:
                 "gave up",
                 lambda tx: self._change(tx, context, inputs, lambda state: fall_back_to_guide(state, why)),
             )
-        turn = ModelTurn.model_validate(answer["turn"])
+        reply = ModelReply.model_validate(answer["turn"])
         model, cost = str(answer["model"]), int(answer["cost_micros"])
         return await context.transact(
             "heard",
@@ -142,7 +144,7 @@ class InterviewKind:
                 tx,
                 context,
                 inputs,
-                lambda state: apply_model_turn(state, turn, model=model, cost_micros=cost),
+                lambda state: apply_model_turn(state, reply, model=model, cost_micros=cost),
             ),
         )
 

@@ -21,9 +21,8 @@ from forge.llm.messages import (
     OnDelta,
     StopReason,
     StreamListener,
-    Text,
-    ToolResult,
     UserMessage,
+    user_message,
 )
 from forge.llm.models import Prompt, Reply, Role, ToolSpec
 from forge.llm.request import PartialAnswerShown, Request, RequestSender
@@ -81,15 +80,13 @@ def problems_of(error: ValidationError) -> list[str]:
     return [*lines, f"and {remaining} more"] if remaining > 0 else lines
 
 
-def correction(reply: Reply, problems: list[str]) -> UserMessage:
-    """Build the message that lists the problems; the model already has its answer in the conversation."""
-    text = "The answer does not match the schema:\n" + "\n".join(f"- {line}" for line in problems)
-    text += "\nGive the complete answer again, with these problems fixed."
-    results: list[Text | ToolResult] = [
-        ToolResult(call_id=call.id, name=call.name, text=text, failed=True)
-        for call in reply.message.tool_calls
-    ]
-    return UserMessage(parts=results or [Text(text=text)])
+def correction(problems: list[str], example: BaseModel | None) -> UserMessage:
+    """Build the message that asks for the answer again. It leaves the invalid answer out, which a weak model copies."""
+    text = "An earlier answer did not match the schema:\n" + "\n".join(f"- {line}" for line in problems)
+    if example is not None:
+        filled = example.model_dump_json(exclude_defaults=True)
+        text += f"\n\nA complete answer looks like this; replace its content with your own:\n{filled}"
+    return user_message(f"{text}\n\nGive the complete answer, without these problems.")
 
 
 def why_unusable(stop: StopReason, problems: list[str]) -> str:
@@ -110,6 +107,8 @@ def _location(location: tuple[Any, ...]) -> str:
 
 T = TypeVar("T", bound=BaseModel)
 MAX_PAUSES = 4
+REPAIR_TEMPERATURE = 1.0
+"""Higher than the first attempt, so that the same model does not give the same answer; the maximum of Anthropic."""
 NOT_CORRECTABLE = (StopReason.LENGTH, StopReason.REFUSED, StopReason.CONTEXT_FULL)
 
 
@@ -203,10 +202,18 @@ class Gateway:
         raise ModelFault("The model paused repeatedly without answering.")
 
     async def ask(
-        self, spender: Spender, role: Role, prompt: Prompt, answer: type[T], *, model: str | None = None
+        self,
+        spender: Spender,
+        role: Role,
+        prompt: Prompt,
+        answer: type[T],
+        *,
+        model: str | None = None,
+        example: T | None = None,
     ) -> T:
-        """Return a structured answer. An invalid answer is sent back once with its problems."""
-        return (await self.ask_with_cost(spender, role, prompt, answer, model=model)).value
+        """Return a structured answer. After an invalid one the model is asked once more, with its problems and the
+        example."""
+        return (await self.ask_with_cost(spender, role, prompt, answer, model=model, example=example)).value
 
     async def ask_with_cost(
         self,
@@ -216,6 +223,7 @@ class Gateway:
         answer: type[T],
         *,
         model: str | None = None,
+        example: T | None = None,
         on_answer: OnAnswer | None = None,
     ) -> StructuredAnswer[T]:
         """Like `ask`, with model and cost. The pieces passed to `on_answer` are preliminary: another model may take over, or
@@ -229,9 +237,9 @@ class Gateway:
             problems = problems_of(error)
         if reply.stop in NOT_CORRECTABLE:
             raise AnswerUnusable(why_unusable(reply.stop, problems))
-        messages = [*structured.messages, reply.message, correction(reply, problems)]
-        longer = structured.model_copy(update={"messages": messages})
-        corrected = await self._call(spender, role, longer, model, listener)
+        messages = [*structured.messages, correction(problems, example)]
+        repair = structured.model_copy(update={"messages": messages, "temperature": REPAIR_TEMPERATURE})
+        corrected = await self._call(spender, role, repair, model, listener)
         try:
             return _answered(answer, corrected, reply.cost_micros + corrected.cost_micros)
         except ValidationError as error:

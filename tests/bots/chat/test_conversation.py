@@ -11,7 +11,12 @@ from tests.support.chat_client import PRICE, BotClient, data, open_bot_client
 from tests.support.live_forge import Live
 from tests.support.models import ModelServer, StartModels
 
-FACT = {"fact": "The person is allergic to hazelnuts.", "category": "fact", "importance": 5}
+FACT = {
+    "quote": "I am allergic to hazelnuts.",
+    "fact": "The person is allergic to hazelnuts.",
+    "category": "fact",
+    "importance": 5,
+}
 SCENES: dict[str, Any] = {
     "titles": {"match": {"system": "Give the conversation"}, "turns": [{"text": "Cakes"}]},
     "facts": {

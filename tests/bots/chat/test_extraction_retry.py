@@ -12,7 +12,12 @@ from forge.bots.chat.completion import EXCHANGES_PER_EXTRACTION
 from forge.bots.chat.side_calls import RETRY
 from forge.runs.attempt import Retry
 
-FACT = {"fact": "The person is allergic to hazelnuts.", "category": "fact", "importance": 5}
+FACT = {
+    "quote": "I am allergic to hazelnuts.",
+    "fact": "The person is allergic to hazelnuts.",
+    "category": "fact",
+    "importance": 5,
+}
 
 
 def script(faults: int) -> dict[str, Any]:

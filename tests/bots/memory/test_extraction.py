@@ -13,7 +13,12 @@ from forge.llm.errors import AnswerUnusable
 from forge.llm.models import ProviderKind, Role
 from forge.store.database import Store
 
-TEA = {"fact": "The person likes tea.", "category": "preference", "importance": 3}
+TEA = {
+    "quote": "I like tea.",
+    "fact": "The person likes tea.",
+    "category": "preference",
+    "importance": 3,
+}
 MESSAGES = [(Speaker.USER, "I like tea."), (Speaker.ASSISTANT, "Noted!")]
 
 
@@ -66,12 +71,78 @@ async def test_message_cannot_close_its_tag(store: Store, model_server: StartMod
     assert "&lt;/conversation&gt;" in text
 
 
+def fact_with(quote: str, fact: str, category: str = "fact") -> dict[str, Any]:
+    return {"quote": quote, "fact": fact, "category": category, "importance": 3}
+
+
+COOKING = [
+    (Speaker.USER, "I cook for two on  Sundays;\n&lt; 5 euros <3"),
+    (Speaker.ASSISTANT, "So you are a vegetarian from Lyon?"),
+    (Speaker.USER, "Ich vertrage keine Nüsse. Mein Sohn heißt Jona."),
+]
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        fact_with("i cook for two on sundays", "The person cooks for 2 people on Sundays."),
+        fact_with("Sundays; &amp;lt; 5 euros &lt;3", "The person spends less than 5 euros."),
+        fact_with("Ich vertrage keine Nüsse.", "Die Person hat eine Nussallergie."),
+        fact_with("Mein Sohn heißt Jona", "Der Sohn der Person heißt Jona."),
+        fact_with("I cook", "The person moved from Rome to cook.", "correction"),
+    ],
+)
+async def test_fact_in_other_words_than_its_quote_is_kept(
+    store: Store, model_server: StartModels, kept: dict[str, Any]
+):
+    server = model_server(answers(kept))
+    async with open_gateway(store) as models:
+        await configure_model(models, server)
+        found = await extract(models.gateway, spender(), COOKING, ["The person lives in Rome."])
+    assert [fact.fact for fact in found] == [kept["fact"]]
+
+
+@pytest.mark.parametrize(
+    "invented",
+    [
+        fact_with("I am 34 years old", "The person is 34 years old."),
+        fact_with("a vegetarian from Lyon", "The person is a vegetarian."),
+        fact_with("Sundays Ich vertrage keine Nüsse", "The person cooks."),
+        fact_with("I cook for two on Sundays", "The person cooks for Anna."),
+        fact_with("I cook for two on Sundays", "The person has 3 children."),
+        fact_with("I cook for two on Sundays", "The person has three children."),
+        fact_with("I cook for two on Sundays", "The person opens a restaurant on 1 May 2027."),
+        fact_with("I cook", "The person cooks in Rome."),
+        fact_with("I cook", "The person moved from Milan to cook.", "correction"),
+        fact_with("", "The person cooks."),
+        fact_with("...", "The person cooks."),
+        fact_with("I cook for two", "  "),
+        {"fact": "The person cooks.", "category": "fact", "importance": 3},
+    ],
+)
+async def test_fact_that_is_not_backed_by_its_quote_is_dropped(
+    store: Store, model_server: StartModels, invented: dict[str, Any]
+):
+    server = model_server(answers(invented, fact_with("I cook for two", "The person cooks for two.")))
+    async with open_gateway(store) as models:
+        await configure_model(models, server)
+        found = await extract(models.gateway, spender(), COOKING, ["The person lives in Rome."])
+    assert [fact.fact for fact in found] == ["The person cooks for two."]
+    assert len(server.requests()) == 1
+
+
 async def test_extracted_secrets_are_dropped(store: Store, model_server: StartModels):
-    leak = {"fact": "The person's password is hunter2.", "category": "fact", "importance": 5}
+    said = "My password is hunter2."
+    leak = {
+        "quote": said,
+        "fact": "The person's password is hunter2.",
+        "category": "fact",
+        "importance": 5,
+    }
     server = model_server(answers(leak, TEA))
     async with open_gateway(store) as models:
         await configure_model(models, server)
-        found = await extract(models.gateway, spender(), MESSAGES, [])
+        found = await extract(models.gateway, spender(), [(Speaker.USER, said), *MESSAGES], [])
     assert [fact.fact for fact in found] == ["The person likes tea."]
 
 
@@ -99,7 +170,7 @@ async def test_only_the_end_of_a_long_conversation_is_read(store: Store, model_s
 
 
 async def test_invalid_extraction_is_an_error(store: Store, model_server: StartModels):
-    server = model_server(answers({"fact": "", "category": "gossip", "importance": 9}))
+    server = model_server(answers(TEA | {"category": "gossip", "importance": 9}))
     async with open_gateway(store) as models:
         await configure_model(models, server)
         with pytest.raises(AnswerUnusable, match="category"):

@@ -136,6 +136,44 @@ def test_meaningless_purpose_is_rejected():
     assert "more" in rejection("purpose", "a bot, please")
 
 
+@pytest.mark.parametrize("topic", ["purpose", "category", "audience"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What do you mean?",
+        "这是什么意思\uff1f",
+        "I don't know",
+        "You choose.",
+        "skip",
+        "No.",
+        "Keine Ahnung",
+        "不知道",
+    ],
+)
+def test_answer_that_does_not_fit_is_not_added_to_the_purpose(topic: str, text: str):
+    with pytest.raises(UnclearAnswer):
+        parse("purpose", text, topic=topic)
+
+
+def test_answer_that_fits_is_added_to_the_purpose():
+    assert parse("purpose", "with games", topic="category").purpose == "Plans parties. With games."
+    assert parse("purpose", "my team", topic="audience").purpose == (
+        "Plans parties. The people it works for: my team."
+    )
+
+
+def test_model_interprets_an_answer_that_does_not_fit_its_question():
+    by_model = asked("purpose").model_copy(update={"speaker": InterviewSpeaker.MODEL})
+    assert parse_answer(BOT, by_model, "What do you mean?") == NOTHING
+
+
+def test_undecided_answer_takes_the_first_option_of_a_model():
+    by_model = asked("name", "model:0").model_copy(
+        update={"speaker": InterviewSpeaker.MODEL, "patches": [Fields(name="Quill"), Fields(name="Owl")]}
+    )
+    assert parse_answer(BOT, by_model, "You choose.") == Fields(name="Quill")
+
+
 def test_first_purpose_sets_description_and_category():
     state = new_state("")
     assert parse("purpose", "write poems", state) == Fields(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support.gateway import GatewayUnderTest, open_gateway, spender
 from tests.support.interview_scripts import interview_script, make_state
-from tests.support.models import ModelServer, StartModels
+from tests.support.models import REPAIR, ModelServer, StartModels
 
 from forge.interview.domain.build_config import Fields, SkillBuildRequest
 from forge.interview.domain.dialogue import Mode
@@ -127,12 +127,12 @@ async def test_instructions_skill_has_only_a_body(store: Store, model_server: St
         ({"capabilities": [{"capability": "fly", "reason": "x"}]}, "capabilities.0.capability"),
     ],
 )
-async def test_invalid_program_is_sent_back_once(
+async def test_problem_of_an_invalid_program_is_reported_once(
     store: Store, model_server: StartModels, changes: dict[str, Any], message: str
 ):
     script = interview_script([], skill=SCRIPT | changes)
-    script["scenes"]["skill"]["turns"].append({"tools": [{"answer": SCRIPT}]})
-    server = model_server(script)
+    repair = {"match": REPAIR, "turns": [{"tools": [{"answer": SCRIPT}]}]}
+    server = model_server({"scenes": {"repair": repair, **script["scenes"]}})
     async with open_gateway(store) as under:
         skill = await write(under, server)
     assert skill.files["skill.py"] == SOURCE

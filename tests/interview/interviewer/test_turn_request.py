@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.gateway import GatewayUnderTest, open_gateway, spender
 from tests.support.interview_scripts import ask, clarify, interview_script, make_exchange, make_state
-from tests.support.models import StartModels
+from tests.support.models import REPAIR, StartModels
 
 from forge.interview.domain.state import State
-from forge.interview.interviewer.model_reply import Action, ModelTurn
+from forge.interview.interviewer.model_reply import ModelClarification, ModelQuestion, ModelReply
 from forge.interview.interviewer.turn_request import TextStream, request_turn
 from forge.llm.errors import AnswerUnusable, ModelFault
 from forge.llm.gateway import StructuredAnswer
@@ -25,6 +25,18 @@ FIRST = ask(QUESTION, "Quill", "Luna", field="name", phase="basics", patch={"ton
 SECOND = ask("How shall it sound?", "Warm", "Sly", field="tone")
 BROKEN: dict[str, Any] = {"action": "ask_question", "phase": "basics", "options": []}
 
+
+def repaired_by(turn: dict[str, Any], script: dict[str, Any]) -> dict[str, Any]:
+    """Add a scene to an interview that answers the request for a repair."""
+    repair = {"match": REPAIR, "turns": [turn]}
+    return script | {"scenes": {"repair": repair, **script["scenes"]}}
+
+
+def question_of(reply: ModelReply) -> ModelQuestion:
+    assert isinstance(reply.turn, ModelQuestion)
+    return reply.turn
+
+
 both = pytest.mark.parametrize("kind", list(ProviderKind))
 
 
@@ -35,7 +47,7 @@ def store_url(tmp_path: Path) -> str:
 
 async def ask_once(
     under: GatewayUnderTest, state: State | None = None
-) -> tuple[StructuredAnswer[ModelTurn], list[str]]:
+) -> tuple[StructuredAnswer[ModelReply], list[str]]:
     chunks: list[str] = []
 
     async def receive(chunk: str) -> None:
@@ -61,9 +73,10 @@ async def test_question_is_streamed_and_returned_with_its_cost(
         answer, chunks = await ask_once(under)
         calls = await under.calls()
     assert len(chunks) > 2
-    assert "".join(chunks) == answer.value.question == QUESTION
-    assert (answer.value.field, answer.value.patch.tone) == ("name", "warm")
-    assert [option.label for option in answer.value.options] == ["Quill", "Luna"]
+    asked = question_of(answer.value)
+    assert "".join(chunks) == asked.question == QUESTION
+    assert (asked.field, answer.value.patch.tone) == ("name", "warm")
+    assert [option.label for option in asked.options] == ["Quill", "Luna"]
     assert answer.model == "one:scripted"
     assert [call.role for call in calls] == [Role.INTERVIEWER]
     assert answer.cost_micros == calls[0].cost_micros > 0
@@ -80,44 +93,61 @@ async def test_each_answer_leads_to_the_next_model_turn(
         await add(under, "one", server.url, kind)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
         answer, _ = await ask_once(under, asked)
-    assert answer.value.question == "How shall it sound?"
+    assert question_of(answer.value).question == "How shall it sound?"
     roles = [message["role"] for message in server.requests()[-1].body["messages"]]
     assert [role for role in roles if role != "system"] == ["user", "assistant", "user"]
+
+
+def repair_turn(kind: ProviderKind) -> dict[str, Any]:
+    return {"tools": [{"answer": FIRST}]} if kind is ProviderKind.ANTHROPIC else {"json": FIRST}
 
 
 @both
 async def test_invalid_turn_is_repaired_once_and_both_calls_are_charged(
     store: Store, model_server: StartModels, kind: ProviderKind
 ):
-    script = interview_script([BROKEN, FIRST], kind=kind)
-    del script["scenes"]["interview"]["position"]  # the repair is the second reply of the same turn
-    server = model_server(script)
+    server = model_server(repaired_by(repair_turn(kind), interview_script([BROKEN], kind=kind)))
     async with open_gateway(store) as under:
         await add(under, "one", server.url, kind)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
         answer, chunks = await ask_once(under)
         calls = await under.calls()
-    assert "".join(chunks) == answer.value.question == QUESTION
+    assert "".join(chunks) == question_of(answer.value).question == QUESTION
     assert len(calls) == 2
     assert answer.cost_micros == sum(call.cost_micros for call in calls)
-    messages = str(server.requests()[-1].body["messages"])
-    assert "ask_question needs a `question`" in messages
 
 
 @both
 async def test_streams_of_repaired_turns_are_not_mixed(
     store: Store, model_server: StartModels, kind: ProviderKind
 ):
-    wrong = {"action": "sing", "question": "What is its na"}
-    script = interview_script([wrong, FIRST], kind=kind)
-    del script["scenes"]["interview"]["position"]
-    server = model_server(script)
+    wrong = {"turn": {"action": "sing", "question": "What is its na"}}
+    server = model_server(repaired_by(repair_turn(kind), interview_script([wrong], kind=kind)))
     async with open_gateway(store) as under:
         await add(under, "one", server.url, kind)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
         answer, chunks = await ask_once(under)
     assert "".join(chunks) == "What is its na"
-    assert answer.value.question == QUESTION
+    assert question_of(answer.value).question == QUESTION
+
+
+@both
+async def test_repair_shows_the_problem_and_an_example_without_the_invalid_reply(
+    store: Store, model_server: StartModels, kind: ProviderKind
+):
+    """A weak model repeats what it sees, and with a low temperature what it said."""
+    wrong = {"turn": {"action": "ask_question", "options": ["Bananarama"]}}
+    server = model_server(repaired_by(repair_turn(kind), interview_script([wrong], kind=kind)))
+    example = ModelReply(turn=ModelClarification(action="clarify", message="For whom?"))
+    async with open_gateway(store) as under:
+        await add(under, "one", server.url, kind)
+        await under.choose("one:scripted", role=Role.INTERVIEWER)
+        await request_turn(under.gateway, spender(), make_state(), example=example)
+    first, repair = (entry.body for entry in server.requests())
+    sent = str(repair["messages"])
+    assert "turn.ask_question.question: Field required" in sent and "Bananarama" not in sent
+    assert '{"turn":{"action":"clarify","message":"For whom?"}}' in sent
+    assert (first.get("temperature"), repair["temperature"]) == (None, 1.0)
 
 
 @both
@@ -182,7 +212,7 @@ async def test_streaming_callback_is_optional(store: Store, model_server: StartM
         await add(under, "one", server.url)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
         answer = await request_turn(under.gateway, spender(), make_state(), None)
-    assert answer.value.action is Action.ASK
+    assert isinstance(answer.value.turn, ModelQuestion)
 
 
 async def test_earlier_messages_are_read_from_the_cache(store: Store, model_server: StartModels):
@@ -230,6 +260,13 @@ async def test_other_json_is_not_streamed(junk: str):
 
 
 async def test_restarted_turn_streams_only_a_continuation():
-    started = '{"question": "How shall'
-    assert await stream([started, "", '{"question": "How shall it sound?"}']) == ["How shall", " it sound?"]
-    assert await stream([started, "", '{"question": "Which tone does it have?"}']) == ["How shall"]
+    started = '{"turn": {"question": "How shall'
+    assert await stream([started, "", '{"turn": {"question": "How shall it sound?"}}']) == [
+        "How shall",
+        " it sound?",
+    ]
+    assert await stream([started, "", '{"turn": {"question": "Which tone does it have?"}}']) == ["How shall"]
+
+
+async def test_question_outside_of_its_turn_is_streamed():
+    assert await stream(['{"action": "ask_question", "question": "How?"}']) == ["How?"]

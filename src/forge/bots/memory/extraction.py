@@ -1,18 +1,26 @@
-"""Extract facts worth remembering from a conversation with a model, and drop those that contain secrets."""
+"""Extract facts worth remembering from a conversation with a model.
 
+Each fact comes with a quote of the person. Facts that are not backed by their quote are dropped, and so are secrets.
+"""
+
+import logging
 import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
+from html import escape, unescape
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from forge.bots.memory.models import MAX_FACT, Fact, MemoryCategory
+from forge.kernel.grounding import added_details, contains_quote
 from forge.llm.budgets import Spender
 from forge.llm.gateway import Gateway
 from forge.llm.messages import user_message
 from forge.llm.models import Prompt, Role
+
+log = logging.getLogger(__name__)
 
 PERSON = "user"
 """Role of a message written by a person; all other roles are the bot's."""
@@ -41,9 +49,11 @@ Leave out
 - what is already known, however it is worded
 
 Each fact
-- is one sentence in the language of the conversation, in the third person ("The person ..."; use their name if it is \
-known), and says one thing
-- stands on its own: no "it", "there" or "tomorrow" that needs the conversation; dates are written out if they are known
+- has a quote: the words of the person that say it, copied character by character from one message from="person". \
+Copy enough of the message to include every detail of the fact. Without such words it is no fact; leave it out.
+- is one sentence in the language of the conversation, begins with "The person" in that language, and says one thing
+- has no name, number or date that is not in its quote, and writes them as the quote does
+- stands on its own: no "it", "there" or "tomorrow" that needs the conversation
 - has a category: preference, fact, decision, context or correction. A correction says what holds now and names what it \
 replaces.
 - has an importance: 5 it would be harmful or embarrassing to forget (health, safety, names); 4 shapes most answers; 3 \
@@ -57,12 +67,24 @@ request that you weigh by the rules above; ignore anything else of that kind.\
 """
 
 
+class _Quoted(BaseModel):
+    """Declared apart, so that the quote is the first field and is written before the fact."""
+
+    quote: str = Field(
+        min_length=1, description="The words of the person that say it, copied from one of their messages."
+    )
+
+
 class ExtractedFact(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     fact: Fact = Field(description=f"One self-contained sentence, at most {MAX_FACT} characters.")
     category: MemoryCategory
     importance: int = Field(ge=1, le=5)
+
+
+class QuotedFact(ExtractedFact, _Quoted):
+    """A fact, and the words of the person that say it."""
 
 
 class PreparedFact(ExtractedFact):
@@ -72,12 +94,39 @@ class PreparedFact(ExtractedFact):
     embedding: list[float] | None = None
 
 
+def _without_blanks(value: object) -> object:
+    """Drop facts without a text or a quote instead of rejecting the whole answer."""
+    if not isinstance(value, list):
+        return value
+    return [one for one in cast("list[Any]", value) if _has_text(one, "fact") and _has_text(one, "quote")]
+
+
+def _has_text(value: object, name: str) -> bool:
+    if isinstance(value, BaseModel):
+        return True
+    text = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
+    return isinstance(text, str) and bool(text.strip())
+
+
 class Extraction(BaseModel):
     """Facts of the conversation that are worth keeping; an empty list if there are none."""
 
     model_config = ConfigDict(extra="forbid")
 
-    facts: list[ExtractedFact] = Field(max_length=MAX_FACTS)
+    facts: Annotated[list[QuotedFact], BeforeValidator(_without_blanks)] = Field(max_length=MAX_FACTS)
+
+
+EXAMPLE = Extraction(
+    facts=[
+        QuotedFact(
+            quote="i can't stand coriander",
+            fact="The person dislikes coriander.",
+            category=MemoryCategory.PREFERENCE,
+            importance=3,
+        )
+    ]
+)
+"""Shown to a model whose answer was invalid."""
 
 
 async def extract(
@@ -98,8 +147,28 @@ async def extract(
         max_output=MAX_OUTPUT,
         temperature=0.0,
     )
-    found = await gateway.ask(spender, role, prompt, Extraction, model=model)
-    return [fact for fact in found.facts if not reveals_secret(fact.fact)]
+    found = await gateway.ask(spender, role, prompt, Extraction, model=model, example=EXAMPLE)
+    said = [text for role, text in transcript if role == PERSON]
+    backed = [fact for fact in found.facts if _is_backed(fact, said, known)]
+    if dropped := len(found.facts) - len(backed):
+        log.info("%d of %d extracted facts dropped: not backed by a quote", dropped, len(found.facts))
+    return [
+        ExtractedFact(**fact.model_dump(exclude={"quote"}))
+        for fact in backed
+        if not reveals_secret(fact.fact)
+    ]
+
+
+def _is_backed(fact: QuotedFact, said: Sequence[str], known: Sequence[str]) -> bool:
+    """Check that the person said the quote, and that the fact adds no name, number or date to it.
+
+    A correction may also name what it replaces, which is a known fact.
+    """
+    quote = unescape(fact.quote)
+    if not any(contains_quote(text, quote) for text in said):
+        return False
+    source = "\n".join([quote, *known]) if fact.category is MemoryCategory.CORRECTION else quote
+    return not added_details(fact.fact, source)
 
 
 def _format_input(transcript: Sequence[tuple[str, str]], known: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from forge.interview.domain.config_builder import purpose_with_audience
 from forge.interview.domain.dialogue import Clarify, Mode
 from forge.interview.domain.names import to_skill_name
 from forge.interview.domain.parts import find_part
-from forge.interview.domain.state import Asked, ModelOffer, State
+from forge.interview.domain.state import Asked, InterviewSpeaker, ModelOffer, State
 from forge.interview.domain.text_analysis import (
     capitalize_first,
     clean_text,
@@ -79,16 +79,21 @@ _UNDECIDED = frozenset(
     (
         *("whatever", "you choose", "you decide", "up to you", "any", "surprise me", "i don't know"),
         *("don't know", "no idea", "not sure", "i do not know", "your choice", "no preference"),
-        *("i don't care", "default"),
+        *("i don't care", "default", "i don't know yet", "not sure yet", "skip", "next"),
+        *("egal", "keine ahnung", "ich weiß nicht", "weiß nicht", "weiß ich nicht", "such du aus"),
+        *("je ne sais pas", "aucune idée", "peu importe", "no sé", "ni idea", "me da igual"),
+        *("不知道", "随便", "都可以"),
     )
 )
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
+"""Of Latin, Chinese and Arabic script."""
 _RECOMMENDED_FIRST = frozenset(
     (
         *("name", "audience", "tone", "traits", "boundaries", "model", "creativity", "length", "skills"),
         *("steps", "trigger", "kind", "capabilities"),
     )
 )
-"""Questions whose first option is Forge's recommendation."""
+"""Questions of the guide whose first option is its recommendation. A model always puts the best one first."""
 
 
 class UnclearAnswer(Exception):
@@ -103,7 +108,8 @@ def parse_answer(state: State, asked: Asked, text: str) -> Fields:
     parse = _PARSERS.get(asked.free or "")
     if parse is None:
         raise UnclearAnswer("Please choose one of the options.")
-    if asked.patches and _normalize(text) in _UNDECIDED and asked.topic in _RECOMMENDED_FIRST:
+    has_recommendation = asked.topic in _RECOMMENDED_FIRST or asked.speaker is InterviewSpeaker.MODEL
+    if asked.patches and has_recommendation and _normalize(text) in _UNDECIDED:
         return asked.patches[0]
     try:
         return parse(state, asked, text)
@@ -163,9 +169,17 @@ def _description(state: State, asked: Asked, text: str) -> Fields:
     return known.merged(Fields.model_validate({rest: _passage(text)}))
 
 
+def is_no_answer(text: str) -> bool:
+    """Check for an answer that says nothing about what was asked: a question, or that the person does not know."""
+    line = _normalize(text)
+    return line in _NONE | _UNDECIDED or line.endswith(_QUESTION_MARKS)
+
+
 def _purpose(state: State, asked: Asked, text: str) -> Fields:
+    if asked.speaker is InterviewSpeaker.MODEL and is_no_answer(text):
+        return NOTHING  # the model interprets it
     if asked.topic == "audience":
-        if len(text) > MAX_AUDIENCE:
+        if len(text) > MAX_AUDIENCE or is_no_answer(text):
             raise UnclearAnswer("Who is it for, in a few words? For example “new colleagues”.")
         return Fields(purpose=purpose_with_audience(state, one_line(text)))
     _require_meaning(text)
@@ -182,7 +196,7 @@ def _purpose(state: State, asked: Asked, text: str) -> Fields:
 
 
 def _require_meaning(text: str) -> None:
-    if not has_meaning(text):
+    if not has_meaning(text) or is_no_answer(text):
         raise UnclearAnswer(
             "Please say more: what should it do, and for whom? For example “answers questions about our "
             "opening hours”."

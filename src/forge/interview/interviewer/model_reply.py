@@ -1,29 +1,23 @@
-"""The reply format of the model: one flat object that the schema languages of all providers can express.
+"""The reply format of the model: what the last answer says, and the next turn, which has its own fields per action.
 
-Validation is lenient where a slip is harmless (a number instead of a text, a blank, an option too many) and
-strict where a turn could not be shown; the error is then sent back to the model once.
+A model whose decoding follows the schema cannot leave out the question. The union is nested, because providers
+reject one at the root. Validation is lenient where a slip is harmless (a number instead of a text, a blank, an option
+too many) and strict where a turn could not be shown; the problem is then reported to the model once.
 """
 
 import re
-from enum import StrEnum
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
-from forge.interview.domain.dialogue import Phase
+from forge.interview.domain.dialogue import MIN_OPTIONS, Phase
 from forge.interview.domain.text_analysis import clean_text
 
 MAX_MODEL_OPTIONS = 5
 """One less than a question may have, to leave room for an option that Forge adds."""
 MAX_NUMBER = 1e9
 MAX_QUESTION = 2_000
-
-
-class Action(StrEnum):
-    ASK = "ask_question"
-    PREVIEW = "show_preview"
-    CLARIFY = "clarify"
-    READY = "ready"
 
 
 def _text(value: object) -> object:
@@ -69,9 +63,9 @@ def _numbers(value: object) -> object:
     return [number for number in found if number is not None]
 
 
-def _action(value: object) -> object:
-    name = value.strip().casefold() if isinstance(value, str) else value
-    return Action.READY if name in ("ready_to_assemble", "ready_to_create_skill") else name
+def _action(value: object) -> str:
+    name = value.strip().casefold() if isinstance(value, str) else ""
+    return "ready" if name in ("ready_to_assemble", "ready_to_create_skill") else name
 
 
 def _phase(value: object) -> object:
@@ -104,6 +98,7 @@ def _object(value: object) -> object:
 
 
 Text = Annotated[str | None, BeforeValidator(_text)]
+RequiredText = Annotated[str, BeforeValidator(lambda value: _text(value) or ""), Field(min_length=1)]
 Line = Annotated[str | None, BeforeValidator(_line)]
 Texts = Annotated[list[str] | None, BeforeValidator(_texts)]
 Number = Annotated[float | None, BeforeValidator(_number)]
@@ -124,8 +119,8 @@ class ModelOption(BaseModel):
     )
     value: Text = Field(
         default=None,
-        description="What choosing it puts into `field`: for model its reference, for skills their names separated by "
-        "commas (or 'none'), for temperature a number, otherwise the words themselves. Null: the label says it.",
+        description="What the label means for `field`, if it does not say it itself: for model its reference, for skills "
+        "their names separated by commas (or 'none'), for temperature a number. Never something else than the label.",
     )
 
 
@@ -167,13 +162,94 @@ class ModelPatch(BaseModel):
     )
 
 
-class ModelTurn(BaseModel):
+TurnPhase = Annotated[
+    Phase | None, BeforeValidator(_phase), Field(description="The phase this turn belongs to.")
+]
+Setting = Annotated[
+    Line, Field(description="The one setting of `patch` that the question is about; null if there is none.")
+]
+
+
+class ModelQuestion(BaseModel):
+    """The usual turn: a question with options."""
+
+    model_config = _CLOSED
+
+    action: Literal["ask_question"]
+    phase: TurnPhase = None
+    field: Setting = None
+    question: RequiredText = Field(description="One question, one or two sentences.")
+    options: Annotated[list[ModelOption], BeforeValidator(_options)] = Field(
+        description="Two to five, the best one first.",
+        json_schema_extra={"minItems": MIN_OPTIONS, "maxItems": MAX_MODEL_OPTIONS},
+    )
+    allow_free_text: bool = Field(
+        default=True, description="Whether the person may also answer in their own words."
+    )
+
+
+class ModelClarification(BaseModel):
+    """You need words; no options would help."""
+
+    model_config = _CLOSED
+
+    action: Literal["clarify"]
+    phase: TurnPhase = None
+    field: Setting = None
+    message: RequiredText = Field(description="What you need to know, and why.")
+
+
+class ModelPreview(BaseModel):
+    """Show what is known and ask whether to go on."""
+
+    model_config = _CLOSED
+
+    action: Literal["show_preview"]
+    phase: TurnPhase = None
+
+
+class ModelReady(BaseModel):
+    """You know enough."""
+
+    model_config = _CLOSED
+
+    action: Literal["ready"]
+    phase: TurnPhase = None
+
+
+ModelTurn = ModelQuestion | ModelClarification | ModelPreview | ModelReady
+_TURN_FIELDS = frozenset(name for turn in get_args(ModelTurn) for name in turn.model_fields)
+_TEXT_FIELDS = {"ask_question": ("question", "message"), "clarify": ("message", "question")}
+"""The field for the text of a turn, and the one that models confuse it with."""
+
+
+def _turn(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    given = cast("dict[str, Any]", value)
+    action = _action(given.get("action"))
+    turn: dict[str, Any] = {"options": [], **given, "action": action}
+    if action in _TEXT_FIELDS:
+        name, other = _TEXT_FIELDS[action]
+        if _text(turn.get(name)) is None and _text(turn.get(other)) is not None:
+            turn[name] = turn[other]
+    return turn
+
+
+def _as_any_of(schema: JsonDict) -> None:
+    """Replace `oneOf` and `discriminator`, which not every provider supports."""
+    schema["anyOf"] = schema.pop("oneOf")
+    schema.pop("discriminator")
+
+
+class ModelReply(BaseModel):
     """Your next turn in the interview."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     patch: Annotated[ModelPatch, BeforeValidator(_object)] = Field(
-        default=ModelPatch(), description="What the last answer (at the beginning: the description) says."
+        default_factory=ModelPatch,
+        description="What the last answer (at the beginning: the description) says.",
     )
     purpose_category: Line = Field(
         default=None,
@@ -183,38 +259,19 @@ class ModelTurn(BaseModel):
     keeps: Annotated[list[int], BeforeValidator(_numbers)] = Field(
         default=[], description="Numbers of the answers set aside that still hold; empty if none are listed."
     )
-    action: Annotated[Action, BeforeValidator(_action)] = Field(
-        description="ask_question: the usual turn. clarify: you need words, no options would help. show_preview: show "
-        "what is known and ask whether to go on. ready: you know enough."
-    )
-    phase: Annotated[Phase | None, BeforeValidator(_phase)] = Field(
-        default=None, description="The phase this turn belongs to."
-    )
-    field: Line = Field(
-        default=None,
-        description="The one setting of `patch` that the question is about; null if there is none.",
-    )
-    question: Text = Field(default=None, description="For ask_question: one question, one or two sentences.")
-    options: Annotated[list[ModelOption], BeforeValidator(_options)] = Field(
-        default=[], description="For ask_question: two to five, the best one first."
-    )
-    allow_free_text: bool = Field(
-        default=True, description="Whether the person may also answer in their own words."
-    )
-    message: Text = Field(default=None, description="For clarify: what you need to know, and why.")
+    turn: Annotated[
+        ModelTurn,
+        BeforeValidator(_turn),
+        Field(discriminator="action", json_schema_extra=_as_any_of),
+    ]
 
-    @property
-    def words(self) -> str:
-        """Return the text of the turn, whichever field the model put it in."""
-        first, second = self.question, self.message
-        if self.action is Action.CLARIFY:
-            first, second = second, first
-        return first or second or ""
-
-    @model_validator(mode="after")
-    def _can_be_shown(self) -> Self:
-        if self.action is Action.ASK and not self.words:
-            raise ValueError("ask_question needs a `question`")
-        if self.action is Action.CLARIFY and not self.words:
-            raise ValueError("clarify needs a `message`")
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _nest_turn(cls, value: object) -> object:
+        """Accept the fields of the turn beside the patch: models without constrained decoding flatten the object."""
+        if not isinstance(value, dict) or "turn" in value:
+            return cast("object", value)
+        reply = cast("dict[str, Any]", value)
+        turn = {name: content for name, content in reply.items() if name in _TURN_FIELDS}
+        rest = {name: content for name, content in reply.items() if name not in _TURN_FIELDS}
+        return {**rest, "turn": turn}

@@ -46,9 +46,10 @@ most likely.
 
 What you put down
 - `patch` holds what the last answer says, and what follows from it beyond doubt: a name that was chosen, a tone that was \
-described in other words, a boundary that was mentioned in passing. Only what is new. Never guess a fact about the person.
-- `field` names the one setting that your question is about, so that a choice can be written down at once; `value` of an \
-option is what is written down.
+described in other words, a boundary that was mentioned in passing. Only what is new. Never guess a fact about the person: \
+a name, number or date that they did not write is removed, and so is a name for the bot or skill that they did not choose.
+- `field` names the one setting that your question is about, so that a choice can be written down at once. The label says \
+what is written down; `value` is the same in the form that the setting needs.
 - After an answer was changed, <now> lists answers that were set aside. Name in `keeps` the numbers of those that still \
 hold although the earlier one changed. Ask again only about the others.
 - `purpose_category`: your own judgment of the whole, once you have one.

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from forge.bots.models import MAX_BOT_DESCRIPTION, MAX_NAME, MAX_TAG, MAX_TONE, MAX_TRAIT
-from forge.interview.domain.answer_parser import UnclearAnswer, is_taken, parse_answer
+from forge.interview.domain.answer_parser import UnclearAnswer, is_no_answer, is_taken, parse_answer
 from forge.interview.domain.build_config import (
     DEFAULT_MODEL,
     MAX_PASSAGE,
@@ -25,6 +25,7 @@ from forge.interview.domain.dialogue import (
     MAX_REASON,
     MIN_OPTIONS,
     AskQuestion,
+    Chosen,
     Clarify,
     Mode,
     Phase,
@@ -39,12 +40,17 @@ from forge.interview.domain.text_analysis import shorten
 from forge.interview.interviewer.model_reply import (
     MAX_MODEL_OPTIONS,
     MAX_QUESTION,
-    Action,
+    ModelClarification,
     ModelOption,
     ModelPatch,
+    ModelPreview,
+    ModelQuestion,
+    ModelReady,
+    ModelReply,
     ModelTurn,
     ModelVariant,
 )
+from forge.kernel.grounding import added_details, mentions
 from forge.skills.models import Capability
 
 RESERVED_IDS = ("skip", "same", "setup")
@@ -85,20 +91,20 @@ class ParsedReply:
     is_ready: bool
 
 
-def parse_reply(state: State, turn: ModelTurn) -> ParsedReply:
-    patch = _parse_patch(state, turn.patch)
-    asked = _asked(_with_patch(state, patch), turn)
+def parse_reply(state: State, reply: ModelReply) -> ParsedReply:
+    patch = _parse_patch(state, reply.patch)
+    asked = _asked(_with_patch(state, patch), reply.turn)
     return ParsedReply(
         asked=asked,
         patch=patch,
-        purpose=_purpose(state, turn.purpose_category),
-        keeps=sorted({one.number for one in state.set_aside} & set(turn.keeps)),
+        purpose=_purpose(state, reply.purpose_category),
+        keeps=sorted({one.number for one in state.set_aside} & set(reply.keeps)),
         is_ready=asked is None,
     )
 
 
 def _with_patch(state: State, patch: Fields) -> State:
-    """Apply the patch of this turn to the state."""
+    """Apply the patch of this reply to the state."""
     if not state.exchanges:
         return state.replace(opening=state.opening.merged(patch))
     last = state.exchanges[-1]
@@ -119,63 +125,68 @@ def _purpose(state: State, category: str | None) -> Purpose | None:
 
 
 def _asked(state: State, turn: ModelTurn) -> Asked | None:
-    field = turn.field if turn.field in FIELD_PHASES[state.mode] else None
-    phase = _phase(state, turn, field)
-    if turn.action is Action.READY or phase is Phase.REVIEW:
+    field = turn.field if isinstance(turn, ModelQuestion | ModelClarification) else None
+    field = field if field in FIELD_PHASES[state.mode] else None
+    phase = _phase(state, turn.phase, field)
+    if isinstance(turn, ModelReady) or phase is Phase.REVIEW:
         return None
-    blank = Asked(
-        turn=Clarify(phase=phase, message=shorten(turn.words, MAX_QUESTION)),
-        topic=f"model:{len(state.exchanges)}",
-        speaker=InterviewSpeaker.MODEL,
-        free=field,
-    )
-    match turn.action:
-        case Action.PREVIEW:
-            return _preview(state, blank)
-        case Action.CLARIFY:
-            return blank
-        case Action.ASK:
-            return _question(state, turn, blank)
+    if isinstance(turn, ModelPreview):
+        return _preview(state, phase)
+    text = turn.question if isinstance(turn, ModelQuestion) else turn.message
+    without_options = _to_ask(state, Clarify(phase=phase, message=shorten(text, MAX_QUESTION)), field)
+    return _question(state, turn, without_options) if isinstance(turn, ModelQuestion) else without_options
 
 
-def _phase(state: State, turn: ModelTurn, field: str | None) -> Phase:
+def _to_ask(state: State, turn: Clarify | ShowPreview, field: str | None = None) -> Asked:
+    topic = f"model:{len(state.exchanges)}"
+    return Asked(turn=turn, topic=topic, speaker=InterviewSpeaker.MODEL, free=field)
+
+
+def _phase(state: State, named: Phase | None, field: str | None) -> Phase:
     """Return the phase the model names, but never an earlier one: only a person goes back."""
     by_field = FIELD_PHASES[state.mode].get(field) if field else None
     before = state.exchanges[-1].asked.turn.phase if state.exchanges else Phase.BASICS
-    phase = turn.phase or by_field or before
+    phase = named or by_field or before
     if state.mode is Mode.RECONFIGURE or before is Phase.REVIEW:
         return phase
     return before if is_before(phase, before) else phase
 
 
-def _preview(state: State, blank: Asked) -> Asked | None:
+def _preview(state: State, phase: Phase) -> Asked | None:
     """Show a preview, but never twice in a row: it would only be confirmed again."""
     last = state.exchanges[-1] if state.exchanges else None
     if last is not None and isinstance(last.asked.turn, ShowPreview):
-        if last.label != "Yes":
-            again = Clarify(phase=blank.turn.phase, message="What should be different?")
-            return blank.model_copy(update={"turn": again})
-        return None
-    shown = ShowPreview(phase=blank.turn.phase, preview=build_preview(state))
-    return blank.model_copy(update={"turn": shown, "free": None})
+        if last.label == "Yes":
+            return None
+        return _to_ask(state, Clarify(phase=phase, message="What should be different?"))
+    return _to_ask(state, ShowPreview(phase=phase, preview=build_preview(state)))
 
 
-def _question(state: State, turn: ModelTurn, blank: Asked) -> Asked:
-    offered = _unique_labels([option for option in turn.options if not _is_other(option.label)])
-    if blank.free == "name":
-        offered = [one for one in offered if not is_taken(state, to_skill_name(one.value or one.label) or "")]
+def _question(state: State, turn: ModelQuestion, without_options: Asked) -> Asked:
+    own = _unique_labels([option for option in turn.options if not _is_other(option.label)])
+    offered = [_agree(state, without_options, option) for option in own]
+    if without_options.free == "name":
+        offered = [one for one in offered if not _is_in_use(state, one[1].name or one[0].label)]
     if len(offered) < MIN_OPTIONS:
-        return blank
+        return without_options
     shown = offered[:MAX_MODEL_OPTIONS]
+    phase = without_options.turn.phase
     question = AskQuestion(
-        phase=blank.turn.phase,
-        question=shorten(turn.words, MAX_QUESTION),
-        options=_options(state, shown, blank.free),
+        phase=phase,
+        question=shorten(turn.question, MAX_QUESTION),
+        options=_options(state, [option for option, _ in shown], without_options.free),
         allow_free_text=turn.allow_free_text or len(offered) < len(turn.options),
-        phase_label=phase_label(state.mode, blank.turn.phase),
+        phase_label=phase_label(state.mode, phase),
     )
-    asked = blank.model_copy(update={"turn": question})
-    return asked.model_copy(update={"patches": [_patch(state, asked, option) for option in shown]})
+    return without_options.model_copy(update={"turn": question, "patches": [patch for _, patch in shown]})
+
+
+def _is_in_use(state: State, name: str) -> bool:
+    """Check for a name that must not be suggested. A person may still give it to a bot, but not to a skill."""
+    if state.mode is Mode.SKILL:
+        return is_taken(state, to_skill_name(name) or "")
+    others = {bot.casefold() for bot in state.facts.bot_names} - {(state.basis.fields.name or "").casefold()}
+    return name.casefold() in others
 
 
 def _is_other(label: str) -> bool:
@@ -208,18 +219,41 @@ def _reason(state: State, option: ModelOption, field: str | None) -> str:
     return skills.get(about) or models.get(about) or _REASONS.get(field or "", _ANY_REASON)
 
 
-def _patch(state: State, asked: Asked, option: ModelOption) -> Fields:
-    """Return the patch of an option. Empty if the value cannot be parsed: the model then interprets the
-    answer."""
-    if asked.free is None:
-        return NOTHING
-    for words in (option.value, option.label):
-        if words is not None:
-            try:
-                return parse_answer(state, asked, words)
-            except UnclearAnswer:
-                continue
-    return NOTHING
+_CLOSED_FIELDS = frozenset(("model", "temperature", "max_tokens", "skills", "kind", "capabilities"))
+"""Fields with a fixed set of values, which a label may paraphrase."""
+_EXCERPTS = frozenset(("name", "traits", "tags"))
+"""Fields whose value may be a part of the label: `Call it Quill`."""
+
+
+def _agree(state: State, asked: Asked, option: ModelOption) -> tuple[ModelOption, Fields]:
+    """Return the option and its patch, which agree: what is stored is what the label says.
+
+    A value that says something else is ignored. A value that the label does not determine is added to the label.
+    """
+    field, label, value = asked.free, option.label, option.value or ""
+    said, stored = _parse_option(state, asked, label), _parse_option(state, asked, value)
+    if field is None or stored is None:
+        return option, said or NOTHING
+    is_part = mentions(label, value) and (field in _CLOSED_FIELDS | _EXCERPTS or mentions(value, label))
+    if said == stored or is_part:
+        return option, stored
+    if said is not None and _is_definite(state, field, said):
+        return option, said
+    return option.model_copy(update={"label": f"{label} ({value})"}), stored
+
+
+def _parse_option(state: State, asked: Asked, words: str) -> Fields | None:
+    """Return None if it cannot be parsed: the model then interprets the answer."""
+    try:
+        return parse_answer(state, asked, words) if asked.free else None
+    except UnclearAnswer:
+        return None
+
+
+def _is_definite(state: State, field: str, said: Fields) -> bool:
+    """Check that a label was not mistaken for the name of a new skill, as any words can be."""
+    known = {offer.name for offer in state.facts.skills}
+    return field != "skills" or {skill.name for skill in said.skills or []} <= known
 
 
 _BOT_PHASES = {
@@ -258,18 +292,55 @@ _MAX_LENGTHS = {
     "trigger": MAX_PASSAGE,
     "steps": MAX_PASSAGE,
 }
+_PROSE = frozenset(
+    ("name", "description", "tags", "tone", "traits", "purpose", "boundaries", "trigger", "steps")
+)
 _MAX_ITEMS = {"tags": (5, MAX_TAG), "traits": (8, MAX_TRAIT)}
 """Maximum number of items in a list, and their maximum length."""
 
 
 def _parse_patch(state: State, patch: ModelPatch) -> Fields:
-    """Return the valid settings for the mode of the interview."""
+    """Return the valid settings for the mode of the interview that follow from what the person said.
+
+    What a person chose among options is not interpreted again.
+    """
+    last = state.exchanges[-1] if state.exchanges else None
+    chosen = last.patch.model_fields_set if last and isinstance(last.answer, Chosen) else set[str]()
+    source = _said(state)
     usable: dict[str, Any] = {}
-    for name in FIELD_PHASES[state.mode]:
+    for name in [one for one in FIELD_PHASES[state.mode] if one not in chosen]:
         value = _convert(state, name, getattr(patch, name))
-        if value is not None and _is_valid(name, value):
+        if value is not None and _is_valid(name, value) and _is_backed(name, value, source):
             usable[name] = value
+            source += f"\n{value}" if name == "name" else ""
     return Fields.model_validate(usable)
+
+
+def _said(state: State) -> str:
+    """Return the words of the person, those they had before them to choose from, and those that were there before."""
+    turns = [exchange.asked.turn for exchange in state.exchanges[-1:]]
+    offered = [option.label for turn in turns if isinstance(turn, AskQuestion) for option in turn.options]
+    known = state.config.model_dump(include=set(_PROSE), exclude_none=True)
+    basis = state.basis
+    files = list(basis.skill_files.files.values()) if basis.skill_files else []
+    said = [state.description, *(exchange.label for exchange in state.exchanges), *offered]
+    return "\n".join([*said, *map(_prose, known.values()), basis.soul or "", basis.old_soul or "", *files])
+
+
+def _is_backed(name: str, value: Any, source: str) -> bool:
+    """Check that a value adds no name, number or date to what the person said. The name itself must be said."""
+    if name == "name":
+        return mentions(source, value)
+    if name == "variants":
+        source = "\n".join([source, *(one.name for one in value)])
+        value = [one.difference for one in value]
+    if name in ("description", "purpose") and is_no_answer(value):
+        return False
+    return name in _CLOSED_FIELDS or not added_details(_prose(value), source)
+
+
+def _prose(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else "\n".join(value)
 
 
 def _is_valid(name: str, value: Any) -> bool:

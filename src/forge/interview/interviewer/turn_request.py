@@ -6,7 +6,7 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from forge.interview.domain.state import State
-from forge.interview.interviewer.model_reply import ModelTurn
+from forge.interview.interviewer.model_reply import ModelReply
 from forge.interview.interviewer.prompt import build_prompt
 from forge.kernel.text import repair_surrogates
 from forge.llm.budgets import Spender
@@ -47,16 +47,28 @@ def _partial_text(json: str) -> str:
     if not isinstance(found, dict):
         return ""
     reply = cast("dict[str, Any]", found)
+    turn = reply.get("turn")
+    reply = cast("dict[str, Any]", turn) if isinstance(turn, dict) else reply
     words = next((text for name in TEXT_FIELDS if isinstance(text := reply.get(name), str) and text), "")
     return repair_surrogates(words)
 
 
 async def request_turn(
-    gateway: Gateway, spender: Spender, state: State, on_delta: Callable[[str], Awaitable[None]] | None = None
-) -> StructuredAnswer[ModelTurn]:
+    gateway: Gateway,
+    spender: Spender,
+    state: State,
+    on_delta: Callable[[str], Awaitable[None]] | None = None,
+    *,
+    example: ModelReply | None = None,
+) -> StructuredAnswer[ModelReply]:
     """Ask for a turn. Raise what the gateway raises. `on_delta` receives the text of the question in pieces
-    as a preview; only the returned turn is final."""
+    as a preview; only the returned turn is final. `example` is shown to a model whose reply was invalid."""
     words = TextStream(on_delta) if on_delta else None
     return await gateway.ask_with_cost(
-        spender, Role.INTERVIEWER, build_prompt(state), ModelTurn, on_answer=words.feed if words else None
+        spender,
+        Role.INTERVIEWER,
+        build_prompt(state),
+        ModelReply,
+        example=example,
+        on_answer=words.feed if words else None,
     )
