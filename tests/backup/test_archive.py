@@ -118,9 +118,7 @@ def _decompresses_to(path: Path, content: bytes) -> bool:
 def test_archive_with_outside_paths_is_rejected_and_writes_nothing(name: str, tmp_path: Path):
     archive = tmp_path / "evil.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
-        member = tarfile.TarInfo(name)
-        member.size = 4
-        tar.addfile(member, io.BytesIO(b"evil"))
+        tar.addfile(make_member(name, size=4), io.BytesIO(b"evil"))
     with pytest.raises(Invalid, match="outside"):
         read_archive(archive, ArchiveExtractor(tmp_path / "out"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evil.tar.gz", "out"]
@@ -130,20 +128,18 @@ def test_links_in_an_archive_are_not_followed(tmp_path: Path):
     archive, target = tmp_path / "evil.tar.gz", tmp_path / "target"
     target.mkdir()
     with tarfile.open(archive, "w:gz") as tar:
-        link = tarfile.TarInfo("data/workspaces/w1/tree/way")
-        link.type, link.linkname = tarfile.SYMTYPE, str(target)
-        tar.addfile(link)
-        member = tarfile.TarInfo("data/workspaces/w1/tree/way/file")
-        member.size = 4
-        tar.addfile(member, io.BytesIO(b"evil"))
+        tar.addfile(make_member("data/workspaces/w1/tree/way", tarfile.SYMTYPE, str(target)))
+        tar.addfile(make_member("data/workspaces/w1/tree/way/file", size=4), io.BytesIO(b"evil"))
     with pytest.raises(Invalid):
         read_archive(archive, ArchiveExtractor(tmp_path / "out"))
     assert list(target.iterdir()) == []
 
 
-def make_member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfile.TarInfo:
+def make_member(
+    name: str, kind: bytes = tarfile.REGTYPE, target: str = "", *, size: int = 0
+) -> tarfile.TarInfo:
     info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, target
+    info.type, info.linkname, info.size = kind, target, size
     return info
 
 
@@ -169,7 +165,14 @@ def make_member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> t
             for name in ("forge.db", "vault.key", "server.json", "credentials.json", "lock", "logs/forge.log")
         ),
         make_member("data/restore-unfinished"),
+        make_member("data/.restore-unfinished"),
         make_member("data/before-restore-1/forge.db"),
+        make_member("data/Forge.DB"),
+        make_member("data/LOGS/forge.log"),
+        make_member("data/FORGE.TOML"),
+        make_member("data/forge.toml", tarfile.DIRTYPE),
+        make_member("data/./bots/ada"),
+        make_member("data//bots/ada"),
         make_member("anything else"),
     ],
     ids=lambda member: f"{member.name} {member.type.decode()}",
@@ -184,13 +187,46 @@ def test_member_that_backups_never_contain_is_rejected(member: tarfile.TarInfo, 
     assert list((tmp_path / "out").iterdir()) == []
 
 
+LINK = make_member("data/workspaces/w1/tree/way", tarfile.SYMTYPE, "/etc")
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [LINK, make_member("data/workspaces/w1/tree/way/file")],
+        [make_member("data/workspaces/w1/tree/way/file"), LINK],
+        [make_member("data/bots"), make_member("data/bots/ada")],
+        [LINK, LINK],
+        [make_member("data/bots/ada"), make_member("data/bots/ada")],
+        [make_member("manifest.json"), make_member("manifest.json")],
+        [make_member("manifest.json"), make_member("data/bots/ada")],
+    ],
+)
+def test_conflicting_members_are_rejected(members: list[tarfile.TarInfo], tmp_path: Path):
+    archive = tmp_path / "evil.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for member in members:
+            tar.addfile(member)
+    for extractor in (None, ArchiveExtractor(tmp_path / "out")):
+        with pytest.raises(Invalid, match="is not an intact backup of Forge: it"):
+            read_archive(archive, extractor)
+
+
+def test_manifest_larger_than_its_archive_can_need_is_rejected_unread(tmp_path: Path):
+    archive = tmp_path / "evil.tar.gz"
+    with gzip.open(archive, "wb") as file:
+        file.write(make_member("manifest.json", size=17 << 20).tobuf())
+    with pytest.raises(Invalid, match="manifest is too large"):
+        read_archive(archive)
+
+
 def test_sizes_of_an_archive_are_limited(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     archive = tmp_path / "a.tar.gz"
     write(archive, data_dir)
     for limit, value in (("MAX_MANIFEST", 100), ("MAX_ENTRIES", 3)):
         with monkeypatch.context() as patch:
             patch.setattr("forge.backup.archive." + limit, value)
-            with pytest.raises(Invalid, match=r"too large|more than 3 files"):
+            with pytest.raises(Invalid, match="files, or paths that are too long"):
                 read_archive(archive)
             with pytest.raises(Unavailable, match="can contain at most"):
                 write(tmp_path / "b.tar.gz", data_dir)
@@ -198,8 +234,7 @@ def test_sizes_of_an_archive_are_limited(data_dir: Path, tmp_path: Path, monkeyp
 
 def test_large_extended_header_is_rejected_unread(tmp_path: Path):
     archive = tmp_path / "evil.tar.gz"
-    header = make_member("x", tarfile.XHDTYPE)
-    header.size = 3 << 30
+    header = make_member("x", tarfile.XHDTYPE, size=3 << 30)
     with gzip.open(archive, "wb") as file:
         file.write(header.tobuf() + bytes(1024))
     with pytest.raises(Invalid, match="header that is too large"):
@@ -227,9 +262,7 @@ def test_newer_format_is_rejected(tmp_path: Path):
     archive = tmp_path / "new.tar.gz"
     text = b'{"format": 2}'
     with tarfile.open(archive, "w:gz") as tar:
-        make_member = tarfile.TarInfo("manifest.json")
-        make_member.size = len(text)
-        tar.addfile(make_member, io.BytesIO(text))
+        tar.addfile(make_member("manifest.json", size=len(text)), io.BytesIO(text))
     with pytest.raises(Invalid, match="created by a newer Forge"):
         read_archive(archive)
 

@@ -1,10 +1,14 @@
 """Backup under load and restore on another machine, on both databases."""
 
 import asyncio
+import io
+import json
 import shutil
 import sqlite3
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -17,7 +21,6 @@ from tests.support.terminal import Terminal
 from tests.support.timeouts import PATIENCE_S
 from tests.support.unprivileged_user import unprivileged_user
 
-from forge.accounts.models import owner_id
 from forge.accounts.vault import Vault
 from forge.accounts.vault_key import vault_key_from_file
 from forge.backup import postgresql_restore
@@ -68,7 +71,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path, new_database: NewData
     async def set_secret() -> None:
         store = Store(installation.store_url)
         await installation.vault(store).check_key()
-        await installation.vault(store).of(owner_id()).set("TOKEN", SecretStr("hunter2-hunter2"), "bot:ada")
+        await installation.vault(store).set("TOKEN", SecretStr("hunter2-hunter2"), "bot:ada")
         await store.close()
 
     asyncio.run(set_secret())
@@ -187,7 +190,7 @@ def test_secrets_without_their_key_are_listed_and_can_be_dropped(
     async def resolve() -> str:
         store = Store(target.store_url)
         await target.vault(store).check_key()
-        value = await target.vault(store).resolve(owner_id(), "TOKEN", "bot:ada")
+        value = await target.vault(store).resolve("TOKEN", "bot:ada")
         await store.close()
         return value.get_secret_value()
 
@@ -229,21 +232,24 @@ def test_backup_does_not_overwrite_files_or_use_the_data_directory(source: Insta
 def test_credentials_are_restored_only_from_a_trusted_backup(
     source: Installation, target: Installation, tmp_path: Path
 ):
-    source.execute(
-        "INSERT INTO accounts (id, name, role, created_at) VALUES "
-        "('a1', 'Ada', 'owner', '2026-01-01 00:00:00.000000+00:00')"
-    )
+    source.execute("INSERT INTO accounts VALUES ('a1', 'Ada', 'owner', '2026-01-01 00:00:00.000000+00:00')")
     source.execute(
         "INSERT INTO api_keys (id, account_id, name, kind, hash, hint, scopes, created_at) VALUES "
         "('k1', 'a1', 'laptop', 'user', 'hash', 'hint', '[]', '2026-01-01 00:00:00.000000+00:00')"
     )
+    for name, path in (("own", "NULL"), ("adopted", "'/srv/site'")):
+        source.execute(
+            "INSERT INTO workspaces (id, account_id, name, path, created_at) VALUES "
+            f"('{name}', 'a1', '{name}', {path}, '2026-01-01 00:00:00.000000+00:00')"
+        )
     (source.data_dir / "audit").mkdir()
     (source.data_dir / "audit" / "signing.key").write_text("ab" * 32)
     (source.data_dir / "forge.toml").write_text("port = 9999\n")
     file = str(tmp_path / "backup.tar.gz")
     assert source.terminal("backup", file, "--with-vault-key").code == 0
     listed = (
-        "1 API key (laptop), 1 secret (TOKEN of bot:ada), the vault key, the key that signs audit evidence"
+        "1 API key (laptop), 1 secret (TOKEN of bot:ada), the vault key, the key that signs audit evidence, "
+        "1 adopted folder (/srv/site)"
     )
 
     verified = source.terminal("backup", "--verify", file)
@@ -260,7 +266,10 @@ def test_credentials_are_restored_only_from_a_trusted_backup(
         "secrets": [],
         "has_vault_key": False,
         "has_signing_keys": False,
+        "folders": [],
     }
+    assert untrusted.data["contents"]["bots"] == 0
+    assert target.execute("SELECT name FROM workspaces") == [("own",)]
     assert target.execute("SELECT * FROM api_keys") == target.execute("SELECT * FROM secrets") == []
     assert target.names.isdisjoint({"vault.key", "audit", "forge.toml"})
     assert (target.data_dir / "bots" / "ada").read_text() == "Ada"
@@ -271,20 +280,87 @@ def test_credentials_are_restored_only_from_a_trusted_backup(
     assert (target.names & {"vault.key", "audit", "forge.toml"}) == {"vault.key", "audit"}
 
 
-def test_database_with_triggers_is_rejected(new_database: NewDatabase, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        (
+            [
+                "CREATE TRIGGER backdoor AFTER DELETE ON api_keys BEGIN INSERT INTO event_streams VALUES ('x', 1); END"
+            ],
+            "'backdoor', which Forge did not create",
+        ),
+        (
+            ["ALTER TABLE api_keys RENAME TO moved", "ALTER TABLE moved RENAME TO API_KEYS"],
+            "'API_KEYS' in the backup is not as Forge creates it",
+        ),
+        (
+            ["ALTER TABLE api_keys ADD COLUMN later TEXT AS (CASE hint WHEN '' THEN name END)"],
+            "'api_keys' in the backup is not as Forge creates it",
+        ),
+        (["DROP TABLE api_keys"], "'api_keys' in the backup is not as Forge creates it"),
+        (["UPDATE dbos_migrations SET version = 1"], "is not as Forge creates it"),
+    ],
+)
+def test_database_with_another_schema_is_rejected(
+    statements: list[str], message: str, new_database: NewDatabase, tmp_path: Path
+):
     installation = Installation(tmp_path / "data", new_database("sqlite", tmp_path / "data"))
-    installation.execute(
-        "CREATE TRIGGER backdoor AFTER DELETE ON api_keys BEGIN INSERT INTO event_streams VALUES ('x', 1); END"
-    )
+    for statement in statements:
+        installation.execute(statement)
     file = str(tmp_path / "backup.tar.gz")
     assert installation.terminal("backup", file).code == 0
-    result = Terminal(tmp_path / "empty")("restore", file)
-    assert (result.code, "'backdoor', which Forge did not create" in result.err) == (2, True)
+    for command in (["backup", "--verify", file], ["restore", file]):
+        result = Terminal(tmp_path / "empty")(*command)
+        assert (result.code, message in result.err) == (2, True), result.err
 
 
-@pytest.mark.parametrize("kill_at", ["make_engine_tables", "upgrade", "_fill"])
+def test_serialized_python_objects_are_rejected(source: Installation, target: Installation, tmp_path: Path):
+    """The run engine would execute code from them when it continues the run."""
+    table = "workflow_status" if source.is_sqlite else "dbos.workflow_status"
+    source.execute(f"INSERT INTO {table} (workflow_uuid, serialization) VALUES ('w', 'py_pickle')")
+    file = str(tmp_path / "backup.tar.gz")
+    assert source.terminal("backup", file).code == 0
+    for terminal, command in (
+        (source.terminal, ["backup", "--verify"]),
+        (target.terminal, ["restore", "--trust"]),
+    ):
+        result = terminal(*command, file)
+        assert (result.code, "serialized Python objects" in result.err) == (2, True), result.err
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [
+        # Credentials would be read from one of the entries, and the other one restored.
+        ("postgresql", lambda copy: copy["tables"].append(copy["tables"][0]), "lists a table twice"),
+        ("sqlite", lambda copy: copy.update(engine_revision=None), "not as Forge creates it"),
+        ("sqlite", lambda copy: copy.update(revision="0001"), "which Forge did not create"),
+    ],
+)
+def test_manifest_that_does_not_describe_the_database_is_rejected(
+    kind: str, change: Callable[[Any], None], message: str, new_database: NewDatabase, tmp_path: Path
+):
+    source = Installation(tmp_path / "data", new_database(kind, tmp_path / "data"))
+    source.data_dir.mkdir(mode=0o700, exist_ok=True)
+    archive, hostile = tmp_path / "backup.tar.gz", tmp_path / "hostile.tar.gz"
+    assert source.terminal("backup", str(archive)).code == 0
+    with tarfile.open(archive) as original, tarfile.open(hostile, "w:gz") as copy:
+        for member in original:
+            content = original.extractfile(member)
+            data = content.read() if content else b""
+            if member.name == "manifest.json":
+                manifest = json.loads(data)
+                change(manifest["database"])
+                data = json.dumps(manifest).encode()
+                member.size = len(data)
+            copy.addfile(member, io.BytesIO(data))
+    result = source.terminal("backup", "--verify", str(hostile))
+    assert (result.code, message in result.err) == (2, True), result.err
+
+
+@pytest.mark.parametrize("function", ["make_engine_tables", "upgrade", "_fill"])
 def test_killed_restore_into_postgresql_can_be_repeated(
-    kill_at: str, new_database: NewDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    function: str, new_database: NewDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     installation = Installation(tmp_path / "data", new_database("postgresql", tmp_path))
     installation.data_dir.mkdir(mode=0o700)
@@ -293,7 +369,7 @@ def test_killed_restore_into_postgresql_can_be_repeated(
     assert installation.terminal("backup", file).code == 0
     installation.execute("UPDATE event_streams SET last_seq = 8")
     with monkeypatch.context() as patch:
-        patch.setattr(postgresql_restore, kill_at, _kill)
+        patch.setattr(postgresql_restore, function, _kill)
         with pytest.raises(Killed):
             installation.terminal("restore", file, "--replace")
     elsewhere = Terminal(tmp_path / "elsewhere", **installation.environment)

@@ -322,6 +322,23 @@ async def test_project_configuration_executes_nothing(git: WorkspaceHistory, roo
     assert not is_there(mark)
 
 
+async def test_configuration_of_another_common_directory_is_not_read(
+    git: WorkspaceHistory, git_dir: Path, root: Path, tmp_path: Path
+):
+    """A restored backup can contain any file of the git directory; `commondir` names a directory with another config."""
+    await commit(git)
+    mark, other = tmp_path / "mark", tmp_path / "other"
+    shutil.copytree(git_dir, other)
+    (other / "config").write_text(f"[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch {mark}\n")
+    (git_dir / "commondir").write_text(str(other))
+    plain_git(root, f"--git-dir={git_dir}", f"--work-tree={root}", "status")
+    assert is_there(mark)
+    mark.unlink()
+    (root / "src" / "app.py").write_text("changed")
+    await commit(git)
+    assert not is_there(mark)
+
+
 @pytest.mark.parametrize("command", ["status", "add ."])
 def test_project_configuration_is_executed_by_plain_git(
     root: Path, mark: Path, monkeypatch: pytest.MonkeyPatch, command: str

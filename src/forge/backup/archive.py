@@ -25,6 +25,9 @@ COMPRESSION = 3
 NOTHING = hash_bytes(b"")
 MAX_ENTRIES = 1_000_000
 MAX_MANIFEST = 256 << 20
+MANIFEST_BASE = 16 << 20
+"""Size of a manifest without its entries, and of the text of an entry without its path. Both are rarely reached."""
+MAX_ENTRY = 300
 MAX_HEADER = 1 << 20
 """Of an extended header of tar, which is read into memory."""
 MIN_FREE = 256 << 20
@@ -154,19 +157,20 @@ def _failed(path: Path, draft: Path, error: OSError) -> Unavailable:
 
 def read_archive(path: Path, extractor: ArchiveExtractor | None = None) -> Manifest:
     """Read and verify an archive. Raise Invalid if a member differs from the manifest."""
-    found: list[Entry] = []
+    found = _Entries()
     manifest: bytes | None = None
     try:
         with gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r|", tarinfo=_Member) as tar:
             for member in tar:
                 where = check_member(member)
+                if manifest is not None:
+                    raise tarfile.TarError("its manifest is not its last member")
                 if str(where) == MANIFEST:
-                    manifest = _read_manifest(tar, member)
-                elif len(found) == MAX_ENTRIES:
-                    raise tarfile.TarError(f"it contains more than {MAX_ENTRIES:,} files")
+                    manifest = _read_manifest(tar, member, found.max_manifest)
                 else:
+                    found.expect(escaped_name(member.name), is_folder=member.isdir())
                     wanted = extractor if extractor and extractor.wants(where) else None
-                    found.append(_take(tar, member, where, wanted))
+                    found.entries.append(_take(tar, member, where, wanted))
             while packed.read(CHUNK):  # to the end, where gzip has its checksum
                 pass
     except FileNotFoundError as error:
@@ -179,7 +183,40 @@ def read_archive(path: Path, extractor: ArchiveExtractor | None = None) -> Manif
         raise Unavailable(f"{error.filename or path}: {error.strerror}.") from error
     if manifest is None:
         raise _damaged(path, "it is truncated")
-    return _compared(path, _parse(path, manifest), found)
+    return _compared(path, _parse(path, manifest), found.entries)
+
+
+class _Entries:
+    """The members read so far, whose paths may not fill the memory."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._leaves: set[str] = set()
+        self._folders: set[str] = set()
+        self._size = 0
+
+    @property
+    def max_manifest(self) -> int:
+        """Return the size of the largest manifest that could describe them: a path is escaped in it."""
+        return min(MANIFEST_BASE + 6 * self._size + MAX_ENTRY * len(self.entries), MAX_MANIFEST)
+
+    def expect(self, path: str, *, is_folder: bool) -> None:
+        """Check the path of the next member: it must be new, and only folders may contain others."""
+        self._size += len(path)
+        if len(self.entries) == MAX_ENTRIES or self._size > MAX_MANIFEST:
+            raise tarfile.TarError(f"it contains more than {MAX_ENTRIES:,} files, or paths that are too long")
+        if path in self._leaves or (path in self._folders and not is_folder):
+            raise tarfile.TarError(f"it contains {path!r} twice")
+        (self._folders if is_folder else self._leaves).add(path)
+        self._add_parents(path)
+
+    def _add_parents(self, path: str) -> None:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in self._folders:
+            if folder in self._leaves:
+                raise tarfile.TarError(f"it contains files in {folder!r}, which is not a folder")
+            self._folders.add(folder)
+            folder = folder.rpartition("/")[0]
 
 
 class _Member(tarfile.TarInfo):
@@ -192,8 +229,8 @@ class _Member(tarfile.TarInfo):
         return member
 
 
-def _read_manifest(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    if member.size > MAX_MANIFEST:
+def _read_manifest(tar: tarfile.TarFile, member: tarfile.TarInfo, max_size: int) -> bytes:
+    if member.size > max_size:
         raise tarfile.TarError("its manifest is too large")
     content = tar.extractfile(member)
     return content.read() if content else b""

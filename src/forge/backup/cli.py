@@ -7,7 +7,7 @@ import click
 from pydantic import BaseModel
 
 from forge.backup.creation import create_backup
-from forge.backup.credentials import Credentials
+from forge.backup.credentials import CONTENTS, Credentials
 from forge.backup.layout import SETTINGS_FILE
 from forge.backup.models import Manifest
 from forge.backup.restore import restore as restore_backup
@@ -34,6 +34,8 @@ class BackupReport(BaseModel):
     manifest: Manifest
     credentials: Credentials | None = None
     """Of a verified backup."""
+    contents: dict[str, int] | None = None
+    """Number of bots, workflows and others in a verified backup."""
 
 
 class RestoreReport(BaseModel):
@@ -42,6 +44,7 @@ class RestoreReport(BaseModel):
     aside: list[str]
     missing_key: bool
     credentials: Credentials
+    contents: dict[str, int]
 
 
 def _created(report: BackupReport | RestoreReport) -> str:
@@ -54,6 +57,10 @@ def _database(report: BackupReport | RestoreReport) -> str:
 
 def _credentials(report: BackupReport | RestoreReport) -> str | None:
     return report.credentials and (report.credentials.describe() or "none")
+
+
+def _contents(report: BackupReport | RestoreReport) -> str:
+    return ", ".join(f"{count} {CONTENTS[table]}" for table, count in (report.contents or {}).items())
 
 
 def _vault_key(report: BackupReport) -> str:
@@ -69,6 +76,7 @@ _restore_fields = Fields[RestoreReport](
         "restored": "data_dir",
         "created": _created,
         "database": _database,
+        "contents": _contents,
         "credentials": _credentials,
         "previous data": "aside",
         "next": lambda _: "forge serve",
@@ -99,16 +107,17 @@ def backup(
     path = (file or Path(f"forge-{now():%Y-%m-%d-%H%M%S}.tar.gz")).absolute()
     with working("Reading the backup …" if verify else "Creating the backup …") as show_progress:
         if verify:
-            manifest, credentials = verify_backup(path)
+            manifest, found = verify_backup(path)
         else:
             settings = load_settings(data_dir=data_dir)
             manifest = create_backup(settings, path, show_progress, with_vault_key=with_vault_key)
-            credentials = None
+            found = None
     report = BackupReport(
         file=str(path),
         size_bytes=path.stat().st_size,
         manifest=_without_entries(manifest),
-        credentials=credentials,
+        credentials=found and found.credentials,
+        contents=found and found.contents,
     )
     fields = Fields[BackupReport](
         {
@@ -118,6 +127,7 @@ def backup(
             "database": _database,
             "files": lambda _: f"{len(manifest.entries)} ({size(manifest.size_bytes)})",
             "vault key": _vault_key,
+            "contents": _contents,
             "credentials": _credentials,
         }
     )
@@ -135,12 +145,14 @@ def backup(
 @_DATA_DIR
 @click.option("--replace", is_flag=True, help="Move existing data aside first; it is not deleted.")
 @click.option(
-    "--trust", is_flag=True, help="Restore API keys, sessions, secrets and signing keys of the backup too."
+    "--trust",
+    is_flag=True,
+    help="Restore API keys, sessions, secrets, signing keys and adopted folders of the backup too.",
 )
 @click.option(
     "--without-secrets",
     is_flag=True,
-    help="Omit secrets, and without --trust also API keys, sessions and signing keys.",
+    help="Omit secrets, and without --trust also API keys, sessions, signing keys and adopted folders.",
 )
 @local_command
 def restore(
@@ -148,8 +160,8 @@ def restore(
 ) -> Result[RestoreReport]:
     """Restore the backup FILE into an empty data directory (and an empty database, on PostgreSQL).
 
-    FILE is verified before anything changes. If it contains API keys, secrets or signing keys, they are listed and nothing is
-    restored unless you add --trust or --without-secrets. Settings (forge.toml) are never restored. Unfinished runs continue
+    FILE is verified before anything changes. If it contains API keys, secrets, signing keys or workspaces in folders elsewhere,
+    they are listed and nothing is restored unless you add --trust or --without-secrets. Settings (forge.toml) are never restored. Unfinished runs continue
     at the next start, so do not start the Forge that created the backup again.
     """
     settings = load_settings(data_dir=data_dir)
@@ -168,8 +180,9 @@ def restore(
         aside=done.aside,
         missing_key=done.missing_key,
         credentials=done.credentials,
+        contents=done.contents,
     )
-    notes = [_about(_OUTSIDE, done.manifest.database.outside)]
+    notes = [_about(_OUTSIDE, done.credentials.folders)]
     if done.has_settings:
         notes.insert(
             0, f"{SETTINGS_FILE} in the backup was not restored; copy it from there if you trust it."

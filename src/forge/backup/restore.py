@@ -9,9 +9,11 @@ from pathlib import Path, PurePosixPath
 from forge.accounts.vault_key import find_vault_key
 from forge.backup import postgresql_restore
 from forge.backup.archive import ArchiveExtractor, read_archive
+from forge.backup.archived_database import open_database
 from forge.backup.credentials import (
     SIGNING,
     Credentials,
+    count_contents,
     find_credentials,
     remove_credentials,
     remove_secrets,
@@ -38,6 +40,7 @@ class RestoreResult:
     """The key the secrets were encrypted with is missing, so they cannot be decrypted."""
     credentials: Credentials
     """What was restored of it."""
+    contents: dict[str, int]
     has_settings: bool
     """Whether the archive contains settings, which are never restored."""
 
@@ -63,9 +66,9 @@ def restore(
                 remove_tree(staging)
             report("Unpacking and verifying …")
             manifest = _unpack(settings, archive, staging)
-            credentials = _admit(manifest, staging, trust=trust, without_secrets=without_secrets)
+            admitted = _admit(manifest, staging, trust=trust, without_secrets=without_secrets)
             report("Replacing data …")
-            return _replace_data(settings, manifest, staging, credentials, is_keyless=without_secrets)
+            return _replace_data(settings, manifest, staging, admitted, is_keyless=without_secrets)
         except OSError as error:
             what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
             raise Unavailable(
@@ -137,13 +140,23 @@ def _check_version(manifest: Manifest) -> None:
         )
 
 
-def _admit(manifest: Manifest, staging: Path, *, trust: bool, without_secrets: bool) -> Credentials:
-    """Remove the credentials that are not to be restored, and return the others."""
-    if without_secrets:
-        remove = remove_secrets if trust else remove_credentials
-        remove(manifest.database, staging)
-    found = find_credentials(manifest.database, staging)
-    if (listed := found.describe()) and not trust:
+@dataclass(frozen=True)
+class Inspection:
+    """What is in a verified archive, or left in it to be restored."""
+
+    credentials: Credentials
+    contents: dict[str, int]
+
+
+def _admit(manifest: Manifest, staging: Path, *, trust: bool, without_secrets: bool) -> Inspection:
+    """Remove the credentials that are not to be restored."""
+    with open_database(manifest.database, staging) as database:
+        database.check()
+        if without_secrets:
+            remove = remove_secrets if trust else remove_credentials
+            remove(database, staging)
+        found = Inspection(find_credentials(database, staging), count_contents(database))
+    if (listed := found.credentials.describe()) and not trust:
         raise Invalid(
             f"The backup contains credentials: {listed}.",
             hint="If you created this backup, add --trust. Otherwise add --without-secrets: everything else is restored.",
@@ -152,12 +165,12 @@ def _admit(manifest: Manifest, staging: Path, *, trust: bool, without_secrets: b
 
 
 def _replace_data(
-    settings: Settings, manifest: Manifest, staging: Path, credentials: Credentials, *, is_keyless: bool
+    settings: Settings, manifest: Manifest, staging: Path, admitted: Inspection, *, is_keyless: bool
 ) -> RestoreResult:
     has_settings = (staging / DATA / SETTINGS_FILE).exists()
     (staging / DATA / SETTINGS_FILE).unlink(missing_ok=True)
     stamp = f"{now():%Y%m%d-%H%M%S-%f}"  # with microseconds, to be unique
-    key = (staging / VAULT_KEY).read_bytes() if credentials.has_vault_key else None
+    key = (staging / VAULT_KEY).read_bytes() if admitted.credentials.has_vault_key else None
     placing = DataDirReplacement(settings.data_dir, f"{ASIDE}{stamp}")
     aside: list[str] = []
     placing.begin()
@@ -172,22 +185,24 @@ def _replace_data(
     if folder := placing.finish(staging / DATA, key):
         aside.append(str(folder))
     missing_key = not is_keyless and _lacks_key(settings, manifest)
-    return RestoreResult(manifest, aside, missing_key, credentials, has_settings)
+    return RestoreResult(manifest, aside, missing_key, admitted.credentials, admitted.contents, has_settings)
 
 
-def verify(archive: Path) -> tuple[Manifest, Credentials]:
-    """Read and verify an archive, and find its credentials, without changing anything."""
+def verify(archive: Path) -> tuple[Manifest, Inspection]:
+    """Read and verify an archive, and inspect its contents, without changing anything."""
     with tempfile.TemporaryDirectory(prefix="forge-verify-", dir=archive.parent) as folder:
         staging = Path(folder) / UNPACKING
         manifest = read_archive(archive, ArchiveExtractor(staging, only=PurePosixPath(SQLITE_FILE).parts[0]))
         _check_version(manifest)
-        found = find_credentials(manifest.database, staging)
+        with open_database(manifest.database, staging) as database:
+            database.check()
+            found, contents = find_credentials(database, staging), count_contents(database)
     paths = {entry.path for entry in manifest.entries}
     keys = {
         "has_vault_key": VAULT_KEY in paths,
         "has_signing_keys": any(path.startswith(f"{SIGNING}/") for path in paths),
     }
-    return manifest, found.model_copy(update=keys)
+    return manifest, Inspection(found.model_copy(update=keys), contents)
 
 
 def _lacks_key(settings: Settings, manifest: Manifest) -> bool:

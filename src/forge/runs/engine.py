@@ -185,6 +185,14 @@ def make_engine_tables(store_url: str) -> None:
     DBOS.migrate(store_url, schema=SCHEMA)
 
 
+def make_sqlite_engine_tables(connection: sa.Connection, revision: int) -> None:
+    """Create the tables of a schema revision of DBOS in an empty SQLite database."""
+    connection.exec_driver_sql("CREATE TABLE dbos_migrations (version INTEGER NOT NULL PRIMARY KEY)")
+    for script in sqlite_migrations[:revision]:
+        for statement in filter(str.strip, script.split(";")):
+            connection.exec_driver_sql(statement)
+
+
 def newest_engine_revision(database: Literal["sqlite", "postgresql"]) -> int:
     """Return the latest schema revision of this version of DBOS."""
     if database == "sqlite":

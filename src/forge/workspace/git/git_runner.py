@@ -106,7 +106,10 @@ class GitRunner:
 
 
 def git_environment(git_dir: Path, work_tree: Path) -> dict[str, str]:
-    """Return a fixed environment for git: no home, helpers, network or prompts."""
+    """Return a fixed environment for git: no home, helpers, network or prompts.
+
+    A file `commondir` in the git directory, which a restored backup could contain, would name another configuration.
+    """
     return {
         "PATH": os.defpath,
         "HOME": str(git_dir),
@@ -114,6 +117,7 @@ def git_environment(git_dir: Path, work_tree: Path) -> dict[str, str]:
         "LC_ALL": "C",
         "TZ": "UTC",
         "GIT_DIR": str(git_dir),
+        "GIT_COMMON_DIR": str(git_dir),
         "GIT_WORK_TREE": str(work_tree),
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_SYSTEM": os.devnull,
