@@ -71,7 +71,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path, new_database: NewData
     async def set_secret() -> None:
         store = Store(installation.store_url)
         await installation.vault(store).check_key()
-        await installation.vault(store).set("TOKEN", SecretStr("hunter2-hunter2"), "bot:ada")
+        await installation.vault(store).of(owner_id()).set("TOKEN", SecretStr("hunter2-hunter2"), "bot:ada")
         await store.close()
 
     asyncio.run(set_secret())
@@ -190,7 +190,7 @@ def test_secrets_without_their_key_are_listed_and_can_be_dropped(
     async def resolve() -> str:
         store = Store(target.store_url)
         await target.vault(store).check_key()
-        value = await target.vault(store).resolve("TOKEN", "bot:ada")
+        value = await target.vault(store).resolve(owner_id(), "TOKEN", "bot:ada")
         await store.close()
         return value.get_secret_value()
 
