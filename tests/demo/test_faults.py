@@ -106,6 +106,24 @@ def test_openai_clean_cut_has_no_finish_reason(model_server: StartModels):
     assert [chunk.choices[0].finish_reason for chunk in chunks] == [None, None, None]
 
 
+def test_stream_without_finish_reason_has_the_whole_text(model_server: StartModels):
+    server = model_server(faulty("no_finish_reason"))
+    with openai_client(server) as api:
+        chunks = list(api.chat.completions.create(**HELLO, stream=True))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == TEXT
+    assert {chunk.choices[0].finish_reason for chunk in chunks} == {None}
+    message = stream(server)
+    assert (said(message), message.stop_reason) == ([{"type": "text", "text": TEXT}], None)
+
+
+def test_loading_model_is_a_503(model_server: StartModels):
+    with openai_client(model_server(faulty("loading"))) as api:
+        with pytest.raises(openai.InternalServerError) as refused:
+            api.chat.completions.create(**HELLO)
+    assert (refused.value.status_code, refused.value.type) == (503, "unavailable_error")
+    assert "Loading model" in refused.value.message
+
+
 def test_error_event_in_a_stream_has_the_format_of_the_api(model_server: StartModels):
     server = model_server(faulty("error_event"))
     with pytest.raises(anthropic.APIStatusError, match="overloaded_error"):
@@ -166,6 +184,11 @@ def test_duplicate_ids_are_equal(model_server: StartModels):
 def test_empty_answer_has_no_content(model_server: StartModels):
     message = stream(model_server(faulty("empty")))
     assert (said(message), message.stop_reason) == ([], "end_turn")
+
+
+def test_repetition_fills_the_answer(model_server: StartModels):
+    message = stream(model_server(faulty("repetition", repeats=50)))
+    assert (said(message), message.stop_reason) == ([{"type": "text", "text": TEXT * 50}], "max_tokens")
 
 
 def test_max_tokens_truncates_the_last_tool_call(model_server: StartModels):

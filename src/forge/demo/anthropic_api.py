@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -208,6 +209,7 @@ ERRORS = {
     ApiErrorKind.RATE_LIMIT: (429, "rate_limit_error"),
     ApiErrorKind.SERVER_ERROR: (500, "api_error"),
     ApiErrorKind.OVERLOADED: (529, "overloaded_error"),
+    ApiErrorKind.UNAVAILABLE: (503, "api_error"),
 }
 RATE_LIMITS = {
     "anthropic-ratelimit-requests-limit": "4000",
@@ -255,7 +257,11 @@ class AnthropicDialect:
             pieces += _block_events(index, block, rendered.piece_chars)
         delta = {"stop_reason": rendered.reply.stop, "stop_sequence": None}
         usage = _usage(rendered.usage, rendered.usage.output_tokens)
-        return [*pieces, _event("message_delta", delta=delta, usage=usage), _event("message_stop")]
+        return [
+            *pieces,
+            replace(_event("message_delta", delta=delta, usage=usage), is_stop=True),
+            _event("message_stop"),
+        ]
 
     def status(self, kind: ApiErrorKind) -> int:
         return ERRORS[kind][0]

@@ -23,6 +23,7 @@ class ApiErrorKind(StrEnum):
     RATE_LIMIT = "rate_limit"
     SERVER_ERROR = "server_error"
     OVERLOADED = "overloaded"
+    UNAVAILABLE = "unavailable"
 
 
 @dataclass(eq=False)
@@ -32,6 +33,8 @@ class ApiError(Exception):
     kind: ApiErrorKind
     message: str
     retry_after_s: float | None = None
+    body: JsonObject | None = None
+    """Overrides the body of the dialect."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ ERROR_RESPONSES = {
     FaultKind.RATE_LIMIT: (ApiErrorKind.RATE_LIMIT, "This request would exceed your account's rate limit."),
     FaultKind.SERVER_ERROR: (ApiErrorKind.SERVER_ERROR, "Internal server error"),
     FaultKind.OVERLOADED: (ApiErrorKind.OVERLOADED, "Overloaded"),
+    FaultKind.LOADING: (ApiErrorKind.UNAVAILABLE, "Loading model"),
 }
 BAD_GATEWAY_PAGE = b"<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>"
 UNKNOWN_TOOL = "no_such_tool"
@@ -67,6 +68,8 @@ def spoil_reply(reply: Reply, fault: Fault) -> Reply:
     match fault.kind:
         case FaultKind.EMPTY:
             return Reply((), StopReason.END_TURN)
+        case FaultKind.REPETITION:
+            return Reply(_repeat_last(reply.blocks, fault.repeats), StopReason.MAX_TOKENS)
         case FaultKind.MAX_TOKENS:
             return Reply(_cut_last(reply.blocks), StopReason.MAX_TOKENS)
         case FaultKind.REFUSAL:
@@ -110,6 +113,19 @@ def _cut_last(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     return (*blocks[:-1], last)
 
 
+def _repeat_last(blocks: tuple[Block, ...], times: int) -> tuple[Block, ...]:
+    match blocks[-1]:
+        case Text(text):
+            last: Block = Text(text * times)
+        case Thinking(text):
+            last = Thinking(text * times)
+        case ToolUse(arguments=arguments) as tool:
+            last = replace(tool, arguments=arguments.removesuffix("}") * times)
+        case Redacted() as last:
+            pass
+    return (*blocks[:-1], last)
+
+
 def _half(text: str) -> str:
     return text[: max(1, len(text) // 2)]
 
@@ -141,6 +157,8 @@ def spoil_stream(playback: Playback, fault: Fault, error_event: bytes) -> Playba
             return replace(playback, pieces=pieces[:position], is_cut=True)
         case FaultKind.CLEAN_CUT:
             return replace(playback, pieces=pieces[:position])
+        case FaultKind.NO_FINISH_REASON:
+            return replace(playback, pieces=tuple(piece for piece in pieces if not piece.is_stop))
         case FaultKind.ERROR_EVENT:
             return replace(playback, pieces=(*pieces[:position], Piece(error_event)))
         case FaultKind.DUPLICATE_START:

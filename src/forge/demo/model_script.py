@@ -46,10 +46,12 @@ class FaultKind(StrEnum):
     SERVER_ERROR = "500"
     BAD_GATEWAY = "502"
     OVERLOADED = "529"
+    LOADING = "loading"
     PROMPT_TOO_LONG = "prompt_too_long"
     STALL = "stall"
     CUT = "cut"
     CLEAN_CUT = "clean_cut"
+    NO_FINISH_REASON = "no_finish_reason"
     ERROR_EVENT = "error_event"
     DUPLICATE_START = "duplicate_start"
     SPLICED = "spliced"
@@ -58,10 +60,20 @@ class FaultKind(StrEnum):
     UNKNOWN_TOOL = "unknown_tool"
     DUPLICATE_IDS = "duplicate_ids"
     EMPTY = "empty"
+    REPETITION = "repetition"
     MAX_TOKENS = "max_tokens"
     REFUSAL = "refusal"
     PAUSE_TURN = "pause_turn"
     CONTEXT_WINDOW = "model_context_window_exceeded"
+
+
+class LocalServer(StrEnum):
+    """Servers for local models whose own endpoints and errors can be imitated."""
+
+    LLAMA_CPP = "llama_cpp"
+    OLLAMA = "ollama"
+    VLLM = "vllm"
+    LM_STUDIO = "lm_studio"
 
 
 class AfterLast(StrEnum):
@@ -95,6 +107,8 @@ class Fault(_ScriptModel):
     message: str | None = None
     text: Templated = "One moment."
     """The text before a `pause_turn`."""
+    repeats: int = Field(500, ge=2, le=100_000)
+    """How often a `repetition` repeats the turn's text, or the arguments of its last tool call."""
 
     @model_validator(mode="before")
     @classmethod
@@ -204,6 +218,10 @@ class Script(_ScriptModel):
     """The valid API keys. Default: any key, or none."""
     models: tuple[str, ...] = ()
     """The available models. Default: any."""
+    server: LocalServer | None = None
+    """Imitate the endpoints and errors of this server, in addition to OpenAI's API."""
+    context_window: int | None = Field(None, ge=1)
+    """Reject longer prompts. Default: accept any."""
     delay_s: float = Field(0, ge=0, le=60)
     """Delay between two pieces of a stream."""
     piece_chars: int = Field(16, ge=1)

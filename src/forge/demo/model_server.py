@@ -48,7 +48,7 @@ def create_application(responder: Responder) -> Starlette:
         ),
         Route("/v1/models", _endpoint(responder, responder.list_models)),
         Route("/v1/models/{name:path}", _endpoint(responder, responder.show_model)),
-        Route("/{path:path}", _endpoint(responder, responder.unknown_path), methods=METHODS),
+        Route("/{path:path}", _endpoint(responder, responder.other_path), methods=METHODS),
     ]
     return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK)])
 

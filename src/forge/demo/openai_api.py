@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -162,6 +163,7 @@ ERRORS = {
     ApiErrorKind.RATE_LIMIT: (429, "requests", "rate_limit_exceeded"),
     ApiErrorKind.SERVER_ERROR: (500, "server_error", None),
     ApiErrorKind.OVERLOADED: (503, "server_error", "overloaded"),
+    ApiErrorKind.UNAVAILABLE: (503, "unavailable_error", None),
 }
 FINISH_REASONS = {
     StopReason.END_TURN: "stop",
@@ -234,7 +236,7 @@ class OpenAIDialect:
         first, last = {"role": "assistant", "content": ""}, FINISH_REASONS[rendered.reply.stop]
         pieces = [_chunk(base, first)]
         pieces += [_chunk(base, delta, is_content=True) for delta in deltas]
-        pieces.append(_chunk(base, {}, finish_reason=last))
+        pieces.append(replace(_chunk(base, {}, finish_reason=last), is_stop=True))
         if rendered.wants_usage:
             pieces.append(_data({**base, "choices": [], "usage": _usage(rendered.usage)}))
         return [*pieces, Piece(b"data: [DONE]\n\n")]

@@ -25,6 +25,8 @@ class Piece:
     is_content: bool = False
     """Whether it contains output of the model; faults and delays count these pieces."""
     wait_s: float = 0
+    is_stop: bool = False
+    """Whether it contains the stop reason."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from forge.demo.faults import (
     spoil_stream,
     spoil_whole,
 )
+from forge.demo.local_servers import check_prompt_size, model_fields, own_page
 from forge.demo.model_script import Fault, FaultKind, Script
 from forge.demo.openai_api import OpenAIDialect
 from forge.demo.playback import Piece, Playback
@@ -80,6 +81,7 @@ class Responder:
     def answer(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
         conversation = dialect.read(entry.body)
         self._check_model(conversation.model)
+        check_prompt_size(self.script, entry.body)
         position = find_position(self.script, conversation)
         fault = self._faults.next_due(position)
         _log_position(entry, conversation, position, fault)
@@ -99,15 +101,24 @@ class Responder:
         return _json_playback(200, {"input_tokens": count_prompt_tokens(entry.body)}, headers)
 
     def list_models(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
-        return _json_playback(200, dialect.models(list(self.script.models or FALLBACK_MODELS)), headers)
+        page = dialect.models(self._model_names)
+        page["data"] = [entry | model_fields(self.script) for entry in page["data"]]
+        return _json_playback(200, page, headers)
 
     def show_model(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
         name = entry.path.removeprefix("/v1/models/")
         self._check_model(name)
-        return _json_playback(200, dialect.models([name])["data"][0], headers)
+        return _json_playback(200, dialect.models([name])["data"][0] | model_fields(self.script), headers)
 
-    def unknown_path(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
+    def other_path(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
+        page = own_page(self.script, self._model_names, entry.path)
+        if page is not None:
+            return _json_playback(200, page, headers)
         raise ApiError(ApiErrorKind.NOT_FOUND, f"Not found: {entry.path}")
+
+    @property
+    def _model_names(self) -> list[str]:
+        return list(self.script.models or FALLBACK_MODELS)
 
     def _render(
         self,
@@ -184,5 +195,5 @@ def _error_playback(dialect: Dialect, entry: Entry, error: ApiError, request_id:
     headers = dialect.headers(request_id)
     if error.retry_after_s is not None:
         headers["retry-after"] = f"{error.retry_after_s:g}"
-    content = dialect.error(error.kind, error.message, request_id)
+    content = error.body or dialect.error(error.kind, error.message, request_id)
     return _json_playback(dialect.status(error.kind), content, headers)
