@@ -1,24 +1,32 @@
 """The agent loop end to end with real engine, client and tools and a scripted model."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.agents.conftest import OpenAgent
-from tests.support.agents import result
+from tests.support.agents import open_agent, result
 from tests.support.engine import ACCOUNT
+from tests.support.models import StartModels
 from tests.support.timeouts import PATIENCE_S
 
 from forge.agents import store as agent_store
 from forge.agents.models import Interjection
 from forge.kernel.clock import now
 from forge.llm.budgets import BudgetLimits
+from forge.llm.models import ProviderKind
 from forge.runs.attempt import Retry
 from forge.runs.models import NewAnswer, RunStatus
+from forge.store.database import Store
 
 
 def write(path: str, content: str) -> dict[str, Any]:
     return {"write_file": {"path": path, "content": content}}
+
+
+def _words(count: int) -> str:
+    return " ".join(f"word{number}" for number in range(count))
 
 
 async def test_agent_reads_writes_and_answers(agent: OpenAgent):
@@ -217,9 +225,57 @@ async def test_equal_calls_in_one_answer_count_as_one_failure(agent: OpenAgent):
 
 
 async def test_conversation_rejected_by_provider_is_compacted_until_it_fits(agent: OpenAgent):
-    turns = [{"tools": [write(f"{i}.txt", f"next={i + 1} " + "y" * 4000)]} for i in range(6)]
+    turns = [{"tools": [write(f"{i}.txt", f"next={i + 1} " + _words(500))]} for i in range(6)]
     too_long = {"text": "Done.", "fault": {"kind": "prompt_too_long", "times": 2}}
     at_work = await agent(*turns, too_long, scene={"position": r"next=(\d+)"})
     run = await at_work.work()
     assert result(run).end == "done"
     assert await at_work.event_data(run, "agent.compacted")
+
+
+async def test_prompt_larger_than_the_context_window_fails_with_both_numbers(
+    store: Store, tmp_path: Path, model_server: StartModels
+):
+    server = model_server({"scenes": {"only": {"turns": [{"text": "Done."}]}}})
+    async with open_agent(store, server.url, tmp_path, window=4096) as at_work:
+        run = await at_work.work("flour " * 3000)
+    assert server.requests() == []
+    assert run.status is RunStatus.FAILED and run.error is not None
+    assert run.error.code == "context_full"
+    assert "tokens, but the context window of scripted:scripted is 4,096 tokens." in run.error.message
+    assert "forge models price scripted:scripted --context" in (run.error.hint or "")
+
+
+@pytest.mark.parametrize("server_kind", ["llama_cpp", "vllm"])
+async def test_context_error_of_a_local_server_compacts_the_conversation(
+    store: Store, tmp_path: Path, model_server: StartModels, server_kind: str
+):
+    """Forge assumes a larger window than the server has."""
+    turns = [{"tools": [write(f"{i}.txt", f"next={i + 1} " + _words(900))]} for i in range(8)]
+    scene = {"turns": [*turns, {"text": "Done."}], "position": r"next=(\d+)"}
+    script = {"scenes": {"only": scene}, "server": server_kind, "context_window": 12_000}
+    server = model_server(script)
+    async with open_agent(store, server.url, tmp_path, kind=ProviderKind.OPENAI) as at_work:
+        run = await at_work.work()
+        compacted = await at_work.event_data(run, "agent.compacted")
+    assert result(run).end == "done"
+    assert 400 in [entry.status for entry in server.requests()]
+    assert compacted and compacted[0]["tokens_after"] < 12_000
+
+
+async def test_repetition_is_stopped_and_the_agent_continues(agent: OpenAgent):
+    at_work = await agent(
+        {"text": '{"child": {"name": "x"}}, ', "fault": "repetition"},
+        {"tools": [write("a.txt", "again and ")], "fault": "repetition"},
+        {"tools": [write("b.txt", "once")]},
+        {"text": "Done."},
+    )
+    run = await at_work.work()
+    assert (result(run).end, result(run).text) == ("done", "Done.")
+    turns = await at_work.event_data(run, "agent.turn")
+    assert [turn["stop"] for turn in turns] == ["repeated", "repeated", "tools", "end"]
+    assert [path.name for path in at_work.root.iterdir()] == ["b.txt"]
+    sent = str(at_work.server.requests()[-1].body["messages"])
+    assert "Your answer repeated itself, so it was stopped" in sent
+    assert "repeated itself inside this call" in sent
+    assert len(sent) < 4000, "the repetition is not sent back to the model"

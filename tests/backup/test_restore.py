@@ -21,6 +21,7 @@ from tests.support.terminal import Terminal
 from tests.support.timeouts import PATIENCE_S
 from tests.support.unprivileged_user import unprivileged_user
 
+from forge.accounts.models import owner_id
 from forge.accounts.vault import Vault
 from forge.accounts.vault_key import vault_key_from_file
 from forge.backup import postgresql_restore

@@ -20,7 +20,7 @@ from forge.llm.errors import (
     ModelUnknown,
 )
 from forge.llm.messages import StopReason, Text, Thinking, ToolCall, ToolResult, UserMessage, user_message
-from forge.llm.models import CallStatus, Prompt, ProviderKind, Role, ToolSpec
+from forge.llm.models import CallStatus, Price, Prompt, ProviderKind, Role, ToolSpec
 from forge.llm.request import PartialAnswerShown
 from forge.store.database import Store
 
@@ -371,3 +371,126 @@ async def test_silent_model_is_a_fault_and_is_charged(
             await under.gateway.call(spender(), Role.BUILDER, prompt())
         [call] = await under.calls()
     assert call.status is CallStatus.FAILED and call.cost_micros > 0
+
+
+LOCAL = Price(input=0, output=0, cache_read=0, cache_write=0, context_window=4096, overridden=True)
+
+
+@pytest.mark.parametrize("kind", list(ProviderKind))
+@pytest.mark.parametrize("fault", ["clean_cut", "no_finish_reason"])
+async def test_stream_without_a_stop_reason_is_a_fault(
+    store: Store, model_server: StartModels, kind: ProviderKind, fault: str
+):
+    server = model_server(script({"text": "A whole sentence that looks complete.", "fault": fault}))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url, kind=kind)
+        await under.choose("scripted:scripted")
+        with pytest.raises(ModelFault, match="without a stop reason"):
+            await under.gateway.call(spender(), Role.BUILDER, prompt())
+
+
+@pytest.mark.parametrize("kind", list(ProviderKind))
+async def test_repetition_stops_the_call_and_is_cut_off(
+    store: Store, model_server: StartModels, kind: ProviderKind
+):
+    turn = {"text": '{"child": {"name": "x"}}, ', "fault": {"kind": "repetition", "repeats": 5000}}
+    server = model_server(script(turn, delay_s=0.01))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url, kind=kind)
+        await under.choose("scripted:scripted")
+        reply = await under.gateway.call(spender(), Role.BUILDER, prompt())
+        async with asyncio.timeout(PATIENCE_S):
+            while server.stats().disconnected == 0:
+                await asyncio.sleep(0.02)
+        [call] = await under.calls()
+    assert reply.stop is StopReason.REPEATED
+    assert reply.message.text.startswith('{"child"') and len(reply.message.text) < 1000
+    assert (call.status, call.stop) == (CallStatus.SETTLED, StopReason.REPEATED)
+    assert call.usage.output > 500, "what was written before is charged"
+
+
+async def test_repetition_in_a_tool_call_is_cut_off(store: Store, model_server: StartModels):
+    call = {"read_file": {"path": "a.py"}}
+    server = model_server(script({"text": "Looking.", "tools": [call], "fault": "repetition"}))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url)
+        await under.choose("scripted:scripted")
+        reply = await under.gateway.call(spender(), Role.BUILDER, prompt(tools=[READ]))
+    assert (reply.stop, reply.message.text) == (StopReason.REPEATED, "Looking.")
+    assert len(reply.message.tool_calls[0].arguments) < 1000
+
+
+async def test_prompt_that_exceeds_the_context_window_is_not_sent(store: Store, model_server: StartModels):
+    server = model_server(script({"text": "hello"}))
+    async with open_gateway(store) as under:
+        await under.add("local", server.url, models=("tiny",), price=LOCAL)
+        await under.choose("local:tiny")
+        with pytest.raises(ContextFull) as caught:
+            await under.gateway.call(spender(), Role.BUILDER, prompt("flour " * 4600))
+    assert server.requests() == []
+    assert caught.value.message == (
+        "The request has about 6,903 tokens, but the context window of local:tiny is 4,096 tokens."
+    )
+    assert "forge models price local:tiny --context" in (caught.value.hint or "")
+
+
+async def test_requested_output_fits_into_the_context_window(store: Store, model_server: StartModels):
+    server = model_server(script({"text": "hello"}))
+    async with open_gateway(store) as under:
+        await under.add("local", server.url, models=("tiny",), price=LOCAL)
+        await under.choose("local:tiny")
+        for words in (10, 1800):
+            await under.gateway.call(
+                spender(str(words)), Role.BUILDER, prompt("flour " * words, max_output=16_000)
+            )
+    short, long = [entry.body["max_tokens"] for entry in server.requests()]
+    assert short == 4096 // 4
+    assert 256 < long < 4096 - 1800 * 6 // 4
+
+
+@pytest.mark.parametrize("server_kind", ["llama_cpp", "vllm", "lm_studio", None])
+async def test_context_error_of_the_server_names_both_numbers(
+    store: Store, model_server: StartModels, server_kind: str | None
+):
+    server = model_server(script({"text": "hello"}, server=server_kind, context_window=8192))
+    async with open_gateway(store) as under:
+        await under.add("local", server.url, kind=ProviderKind.OPENAI)
+        await under.choose("local:scripted")
+        with pytest.raises(ContextFull) as caught:
+            await under.gateway.call(spender(), Role.BUILDER, prompt("flour " * 8000))
+    assert len(server.requests()) == 1
+    assert caught.value.message == (
+        "The request has 12,019 tokens, but the context window of local:scripted is 8,192 tokens."
+    )
+    assert "forge models price local:scripted --context 8192" in (caught.value.hint or "")
+
+
+async def test_output_is_lowered_when_the_server_counts_it(store: Store, model_server: StartModels):
+    server = model_server(script({"text": "hello"}, server="vllm", context_window=2000))
+    async with open_gateway(store) as under:
+        await under.add("local", server.url, kind=ProviderKind.OPENAI)
+        await under.choose("local:scripted")
+        reply = await under.gateway.call(spender(), Role.BUILDER, prompt("flour " * 1000, max_output=1500))
+    assert reply.message.text == "hello"
+    assert [entry.status for entry in server.requests()] == [400, 200]
+
+
+async def test_loading_server_is_a_fault_that_says_so(store: Store, model_server: StartModels):
+    server = model_server(script({"text": "hello", "fault": {"kind": "loading", "retry_after_s": 3}}))
+    async with open_gateway(store) as under:
+        await under.add("local", server.url, kind=ProviderKind.OPENAI)
+        await under.choose("local:scripted")
+        with pytest.raises(ModelFault) as caught:
+            await under.gateway.call(spender(), Role.BUILDER, prompt())
+    assert caught.value.message == f"The model server at {server.url}/v1 is still loading the model."
+    assert caught.value.retry_after_s == 3
+
+
+async def test_unreachable_server_is_named(store: Store):
+    async with open_gateway(store) as under:
+        await under.add("local", "http://127.0.0.1:1", kind=ProviderKind.OPENAI)
+        await under.choose("local:scripted")
+        with pytest.raises(
+            ModelFault, match=r"The model server at http://127\.0\.0\.1:1/v1 cannot be reached"
+        ):
+            await under.gateway.call(spender(), Role.BUILDER, prompt())

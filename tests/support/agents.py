@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.engine import EngineUnderTest, kind, open_engine
+from tests.support.engine import EngineUnderTest, open_engine
+from tests.support.engine import kind as run_kind
 from tests.support.gateway import PRICE, GatewayUnderTest, open_gateway
 
 from forge.agents.loop import Agent
@@ -17,7 +18,7 @@ from forge.agents.steps import AgentSteps
 from forge.agents.tool import ToolContext
 from forge.agents.tools.toolset import builder_tools
 from forge.llm.budgets import BudgetLimits
-from forge.llm.models import Role
+from forge.llm.models import ProviderKind, Role
 from forge.runs.attempt import Retry
 from forge.runs.context import RunContext
 from forge.runs.models import Run
@@ -57,12 +58,14 @@ async def open_agent(
     *,
     limits: BudgetLimits | None = None,
     window: int = 200_000,
+    kind: ProviderKind = ProviderKind.ANTHROPIC,
     retry: Retry = MODEL_RETRY,
     workspace_skills: WorkspaceSkills | None = None,
 ) -> AsyncGenerator[AgentUnderTest]:
     async with AsyncExitStack() as stack:
         models = await stack.enter_async_context(open_gateway(store, limits=limits))
-        await models.add("scripted", url, price=PRICE.model_copy(update={"context_window": window}))
+        price = PRICE.model_copy(update={"context_window": window})
+        await models.add("scripted", url, kind=kind, price=price)
         await models.choose("scripted:scripted")
         sandboxes = Sandboxes()
         files = stack.enter_context(Files(root))
@@ -87,7 +90,7 @@ async def open_agent(
 
         engine_context = open_engine(
             store,
-            kind(KIND, function),
+            run_kind(KIND, function),
             before=lambda events: steps.append(AgentSteps(models.gateway, events, store, sandboxes)),
         )
         engine = await stack.enter_async_context(engine_context)

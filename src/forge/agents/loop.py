@@ -19,7 +19,16 @@ from forge.agents.models import (
     NearbySkill,
     ToolOutcome,
 )
-from forge.agents.prompts import CUT_OFF_CALL, CUT_OFF_TEXT, EMPTY, FAILED_BEFORE, HEARD, NOT_CARRIED_OUT
+from forge.agents.prompts import (
+    CUT_OFF_CALL,
+    CUT_OFF_TEXT,
+    EMPTY,
+    FAILED_BEFORE,
+    HEARD,
+    NOT_CARRIED_OUT,
+    REPEATED_CALL,
+    REPEATED_TEXT,
+)
 from forge.agents.spec import AgentSpec
 from forge.agents.steps import AgentSteps, ModelAnswer
 from forge.agents.tool import ToolBox, failure
@@ -37,7 +46,7 @@ from forge.llm.messages import (
 )
 from forge.llm.models import MICROS, Prompt, Reply, Shortfall, Usage, dollars
 from forge.runs.attempt import Call, Outcome
-from forge.runs.context import RunContext
+from forge.runs.context import RunContext, StepFailed
 from forge.runs.journal import run_stream
 from forge.runs.models import GateOption, GateStatus, Question
 from forge.store.database import Tx
@@ -156,13 +165,13 @@ class Agent:
         match thought.stop:
             case StopReason.REFUSED:
                 return AgentEnd.REFUSED
-            case StopReason.LENGTH if self._spec.accepts_truncated and _is_text(thought.message):
+            case StopReason.LENGTH | StopReason.REPEATED if self._accepts(thought.message):
                 return AgentEnd.DONE
-            case StopReason.LENGTH:
-                self._answer_cut_off(thought.message)
+            case StopReason.LENGTH | StopReason.REPEATED:
+                self._answer_cut_off(thought)
             case StopReason.CONTEXT_FULL:
                 self._is_too_long = True
-                self._answer_cut_off(thought.message)
+                self._answer_cut_off(thought)
             case _ if thought.message.tool_calls:
                 return await self._use_tools(turn, thought.message.tool_calls)
             case _ if not thought.message.text.strip():
@@ -234,19 +243,23 @@ class Agent:
             if thought.interrupted:
                 return AgentEnd.INTERRUPTED
             if thought.budget is None:
-                self._note_too_long()
+                self._note_too_long(turn, thought)
                 return None
             waited = await request_budget(self._context, self._steps.gateway.budgets, thought.budget)
             if waited is None:
                 return AgentEnd.MONEY
             self._began += waited  # waiting for a person does not count as run time
 
-    def _note_too_long(self) -> None:
-        """Lower the assumed context window to what was just sent."""
+    def _note_too_long(self, turn: int, answer: ModelAnswer) -> None:
+        """Lower the assumed context window to what was just sent. Raise if the conversation cannot be shortened."""
         self._is_too_long = True
+        overhead = self._steps.overhead_tokens(self._prompt())
+        sent = overhead + estimate(self._history)
+        self._window = min(self._window or sent, answer.window or sent, sent)
+        compacted = compact(self._history, overhead_tokens=overhead, window=self._window, forced=True)
+        if answer.problem and compacted is None:
+            raise StepFailed(f"model {turn}", answer.problem)
         self._unusable_answers += 1
-        sent = self._steps.overhead_tokens(self._prompt()) + estimate(self._history)
-        self._window = min(self._window or sent, sent)
 
     def _prompt(self) -> Prompt:
         spec = self._spec
@@ -281,14 +294,20 @@ class Agent:
         """Finish, unless a message arrived while the answer was generated."""
         return None if await self._receive_messages(turn + 1) else AgentEnd.DONE
 
-    def _answer_cut_off(self, message: AssistantMessage) -> None:
+    def _accepts(self, message: AssistantMessage) -> bool:
+        return self._spec.accepts_truncated and bool(message.text.strip()) and not message.tool_calls
+
+    def _answer_cut_off(self, reply: Reply) -> None:
         """Give every tool call in a truncated answer a result without executing it."""
-        calls = message.tool_calls
+        is_repetition = reply.stop is StopReason.REPEATED
+        calls = reply.message.tool_calls
         if not calls:
-            self._note_unusable_answer(CUT_OFF_TEXT if message.text.strip() else EMPTY)
+            why = REPEATED_TEXT if is_repetition else CUT_OFF_TEXT
+            self._note_unusable_answer(why if reply.message.text.strip() else EMPTY)
             return
         self._unusable_answers += 1
-        whys = [NOT_CARRIED_OUT] * (len(calls) - 1) + [CUT_OFF_CALL]
+        why = REPEATED_CALL if is_repetition else CUT_OFF_CALL
+        whys = [NOT_CARRIED_OUT] * (len(calls) - 1) + [why]
         self._history.append(_results([(call, failure(why)) for call, why in zip(calls, whys, strict=True)]))
 
     def _note_unusable_answer(self, prompt: str) -> None:
@@ -347,10 +366,6 @@ class Agent:
             await self._steps.events.append(tx, run_stream(self._context.run_id), fact)
 
         await self._context.transact(name, append)
-
-
-def _is_text(message: AssistantMessage) -> bool:
-    return bool(message.text.strip()) and not message.tool_calls
 
 
 def _groups(calls: list[ToolCall], tools: ToolBox) -> list[list[ToolCall]]:

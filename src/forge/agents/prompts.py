@@ -27,6 +27,11 @@ CUT_OFF_CALL = (
     "Your answer reached the output limit, so this call is incomplete and was not executed. Use smaller "
     "pieces: write the first part of the file, then extend it with edit_file."
 )
+REPEATED_CALL = (
+    "Your answer repeated itself inside this call, so it was stopped and the call was not executed. Use a shorter input; "
+    "produce repetitive content with a command."
+)
+REPEATED_TEXT = "Your answer repeated itself, so it was stopped. Do not continue it: use a tool, or state the result in other words."
 NOT_CARRIED_OUT = "Not executed, because another call in the same answer is incomplete. Call it again."
 CUT_OFF_TEXT = "Your answer reached the output limit and was cut off. Continue where it stopped."
 EMPTY = "Your answer was empty. Use a tool, or state the result."

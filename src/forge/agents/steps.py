@@ -29,6 +29,7 @@ from forge.llm.messages import DeltaKind, OnDelta, Thinking, ToolCall
 from forge.llm.models import Prompt, Reply, Shortfall
 from forge.runs.attempt import StepInfo, StepIntent
 from forge.runs.journal import StepResult, run_stream
+from forge.runs.models import Problem
 from forge.sandbox.sandboxes import Sandboxes
 from forge.store.database import Store
 
@@ -47,6 +48,10 @@ class ModelAnswer(BaseModel):
     at: datetime | None = None
     budget: Shortfall | None = None
     too_long: bool = False
+    window: int | None = None
+    """The context window that the request exceeded, if it is known."""
+    problem: Problem | None = None
+    """Says how it exceeded the window."""
     interrupted: bool = False
 
 
@@ -128,8 +133,9 @@ class AgentSteps:
             reply = await self.gateway.call(spender, spec.role, prompt, model=spec.model, on_delta=on_delta)
         except BudgetExceeded as error:
             return ModelAnswer(budget=error.shortfall).model_dump(mode="json")
-        except ContextFull:
-            return ModelAnswer(too_long=True).model_dump(mode="json")
+        except ContextFull as full:
+            answer = ModelAnswer(too_long=True, window=full.window, problem=Problem.of(full))
+            return answer.model_dump(mode="json")
         return StepResult(ModelAnswer(reply=reply, at=now()).model_dump(mode="json"), (_turn(turn, reply),))
 
     async def use(self, step: StepInfo, turn: int, spec: AgentSpec, call: ToolCall) -> StepResult:

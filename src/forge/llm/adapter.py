@@ -7,6 +7,7 @@ around it, so all retries of the libraries are disabled here.
 import asyncio
 import json
 import re
+from collections import defaultdict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,12 +18,12 @@ import httpx2
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
 from pydantic import SecretStr
-from pydantic_ai import exceptions as pydantic_ai_errors
 from pydantic_ai import messages as wire
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
-from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
 from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
@@ -31,7 +32,7 @@ from pydantic_ai.usage import RequestUsage
 
 from forge.kernel.ids import new_id
 from forge.kernel.text import repair_surrogates
-from forge.llm.errors import ContextFull, ModelFault, ModelKeyRefused, ModelRejected, ModelUnknown
+from forge.llm.errors import ModelFault
 from forge.llm.messages import (
     AssistantMessage,
     DeltaKind,
@@ -43,7 +44,9 @@ from forge.llm.messages import (
     ToolResult,
     UserMessage,
 )
-from forge.llm.models import Prompt, Provider, ProviderKind, ToolSpec, Usage
+from forge.llm.models import Prompt, Provider, ProviderKind, ServerKind, ToolSpec, Usage
+from forge.llm.provider_errors import LIBRARY_ERRORS, translated
+from forge.llm.repetition import RepetitionDetector
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 OPENAI_URL = "https://api.openai.com/v1"
@@ -52,7 +55,8 @@ NO_KEY = "none"
 """The clients require a key, even for endpoints without authentication."""
 CONNECT_TIMEOUT_S = 10.0
 FIRST_TOKEN_TIMEOUT_S = 600.0
-"""Time to the first token: a local model may have to process a long conversation first."""
+LOCAL_FIRST_TOKEN_TIMEOUT_S = 1800.0
+"""A local model may have to be loaded, and to process a long conversation with a few tokens per second."""
 PAUSE_TIMEOUT_S = 300.0
 """Maximum pause between two pieces of an answer. Keep-alive pings do not count."""
 MAX_ANSWER_S = 3600.0
@@ -71,12 +75,6 @@ STOPS = {
     "length": StopReason.LENGTH,
     "content_filter": StopReason.REFUSED,
 }
-
-
-_LIBRARY_ERRORS = (
-    *(pydantic_ai_errors.ModelAPIError, pydantic_ai_errors.UnexpectedModelBehavior),
-    *(httpx2.TransportError, httpx2.StreamError),
-)
 
 
 @dataclass
@@ -100,27 +98,29 @@ class Connections:
     """HTTP connections to providers, kept open between calls."""
 
     def __init__(self) -> None:
-        timeout = httpx2.Timeout(
-            connect=CONNECT_TIMEOUT_S, read=FIRST_TOKEN_TIMEOUT_S, write=60.0, pool=CONNECT_TIMEOUT_S
-        )
         limits = httpx2.Limits(max_connections=200, max_keepalive_connections=50)
         # Cookies would leak from one account to another.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-        self._http = httpx2.AsyncClient(timeout=timeout, limits=limits, cookies=no_cookies)
-        self._timeout = timeout
+        self._http = httpx2.AsyncClient(limits=limits, cookies=no_cookies)
 
     async def close(self) -> None:
         await self._http.aclose()
 
     def model(self, provider: Provider, name: str, key: SecretStr | None) -> Model:
         secret = key.get_secret_value() if key else NO_KEY
+        timeout = httpx2.Timeout(
+            connect=CONNECT_TIMEOUT_S,
+            read=first_token_timeout_s(provider),
+            write=60.0,
+            pool=CONNECT_TIMEOUT_S,
+        )
         if provider.kind is ProviderKind.ANTHROPIC:
             client = AsyncAnthropic(
                 api_key=secret,
                 base_url=provider.base_url or ANTHROPIC_URL,
                 http_client=self._http,
                 max_retries=0,
-                timeout=self._timeout,
+                timeout=timeout,
             )
             client.auth_token = None  # send nothing from the environment along with an account's key
             client._custom_headers = {}  # pyright: ignore[reportPrivateUsage]  (no public way)
@@ -130,11 +130,21 @@ class Connections:
             base_url=provider.base_url or OPENAI_URL,
             http_client=self._http,
             max_retries=0,
-            timeout=self._timeout,
+            timeout=timeout,
         )
         openai.organization = openai.project = None
         openai._custom_headers = {}  # pyright: ignore[reportPrivateUsage]
-        return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=openai))
+        # Servers for local models know only the older `max_tokens`.
+        profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=provider.server is None)
+        return OpenAIChatModel(
+            name,
+            provider=OpenAIProvider(openai_client=openai),
+            profile=profile if provider.server else None,
+        )
+
+
+def first_token_timeout_s(provider: Provider) -> float:
+    return LOCAL_FIRST_TOKEN_TIMEOUT_S if provider.server else FIRST_TOKEN_TIMEOUT_S
 
 
 @dataclass(frozen=True)
@@ -142,8 +152,14 @@ class ModelConnection:
     """A client for one model, with the key to redact from its errors."""
 
     model: Model
-    kind: ProviderKind
+    provider: Provider
+    ref: str
+    """`provider:model`."""
     key: SecretStr | None
+
+    @property
+    def kind(self) -> ProviderKind:
+        return self.provider.kind
 
     def redacted(self, text: str) -> str:
         """Remove the key from an error, because a provider may repeat what it was sent."""
@@ -156,8 +172,13 @@ async def receive(
     line: ModelConnection, prompt: Prompt, received: Received, listener: StreamListener
 ) -> None:
     """Make one streaming request. `received` is updated continuously, so that it is valid after a failure."""
-    messages = to_wire(prompt.messages, line.kind, prompt.settled)
+    is_prefilled = prompt.continues and line.provider.server is not None
+    messages = to_wire(prompt.messages[:-1] if is_prefilled else prompt.messages, line.kind, prompt.settled)
     settings, parameters = _settings(line.kind, prompt), _parameters(line.kind, prompt)
+    if is_prefilled and line.provider.server is ServerKind.VLLM:  # the others do it without being asked
+        settings |= OpenAIChatModelSettings(
+            extra_body={"add_generation_prompt": False, "continue_final_message": True}
+        )
     forwarder = _DeltaForwarder(listener, prompt.answer, is_text=line.kind is ProviderKind.OPENAI)
     with _translate_errors(line):
         async with (
@@ -165,25 +186,43 @@ async def receive(
             line.model.request_stream(messages, settings, parameters) as stream,
         ):
             received.began = True
+            is_repetition = False
             try:
-                await _pump(stream, received, forwarder)
+                is_repetition = await _pump(stream, received, forwarder, first_token_timeout_s(line.provider))
             finally:
-                _take(stream, received)
+                _take(stream, received, line.kind)
+                if is_repetition:
+                    received.stop = StopReason.REPEATED
     received.parts = _with_unique_ids(received.parts, prompt)
     if received.stop is None:
         raise ModelFault("The model's answer is incomplete: the stream ended without a stop reason.")
 
 
-async def _pump(stream: StreamedResponse, received: Received, forwarder: "_DeltaForwarder") -> None:
-    events, timeout_s = aiter(stream), FIRST_TOKEN_TIMEOUT_S
+async def _pump(
+    stream: StreamedResponse, received: Received, forwarder: "_DeltaForwarder", timeout_s: float
+) -> bool:
+    """Forward the stream to its end, or until the model repeats itself: then return True."""
+    events, detectors = aiter(stream), defaultdict[int, RepetitionDetector](RepetitionDetector)
     while True:
         try:
             async with asyncio.timeout(timeout_s):
                 event = await anext(events)
         except StopAsyncIteration:
-            return
+            return False
         timeout_s = PAUSE_TIMEOUT_S
         received.shown = await forwarder.forward(event) or received.shown
+        if isinstance(event, wire.PartDeltaEvent) and detectors[event.index].add(_new_text(event)):
+            return True
+
+
+def _new_text(event: wire.PartDeltaEvent) -> str:
+    match event.delta:
+        case wire.TextPartDelta(content_delta=text):
+            return text
+        case wire.ThinkingPartDelta(content_delta=str(text)) | wire.ToolCallPartDelta(args_delta=str(text)):
+            return text
+        case _:
+            return ""
 
 
 class _DeltaForwarder:
@@ -242,14 +281,14 @@ def _delta(event: object) -> tuple[DeltaKind, str] | None:
             return None
 
 
-def _take(stream: StreamedResponse, received: Received) -> None:
+def _take(stream: StreamedResponse, received: Received, kind: ProviderKind) -> None:
     response = stream.get()
     received.parts = [ours for part in response.parts if (ours := from_wire(part)) is not None]
     received.usage = _usage(response.usage)
-    received.stop = _stop(response)
+    received.stop = _stop(response, kind)
 
 
-def _stop(response: wire.ModelResponse) -> StopReason | None:
+def _stop(response: wire.ModelResponse, kind: ProviderKind) -> StopReason | None:
     """Return the stop reason; None if the stream ended without one, which must not count as a complete answer."""
     raw = (response.provider_details or {}).get("finish_reason")
     if (known := PROVIDER_STOPS.get(str(raw))) is not None:
@@ -257,6 +296,8 @@ def _stop(response: wire.ModelResponse) -> StopReason | None:
     if response.state == "suspended":
         return StopReason.PAUSED
     stop = STOPS.get(response.finish_reason or "")
+    if raw is None and stop is StopReason.END and kind is ProviderKind.OPENAI:
+        return None  # the library's default for a stream without a finish reason
     has_calls = any(isinstance(part, wire.ToolCallPart) for part in response.parts)
     if stop is StopReason.END and has_calls:
         return StopReason.TOOLS  # some local servers say "stop" after a tool call
@@ -331,37 +372,8 @@ def _translate_errors(line: ModelConnection) -> Generator[None]:
         yield
     except TimeoutError as error:
         raise ModelFault("The model timed out.") from error
-    except _LIBRARY_ERRORS as error:
-        raise _translated(error, line.redacted(str(error))) from error
-
-
-def _translated(error: Exception, detail: str) -> Exception:
-    match error:
-        case pydantic_ai_errors.ModelContextWindowExceededError():
-            return ContextFull("The conversation exceeds the model's context window.")
-        case pydantic_ai_errors.ModelAuthenticationError():
-            return ModelKeyRefused(
-                "The provider rejected the API key.", hint="Set it again: forge secrets set, or Settings."
-            )
-        case pydantic_ai_errors.ModelQuotaExceededError():
-            return ModelKeyRefused(f"The provider's quota is exhausted: {detail}")
-        case pydantic_ai_errors.ModelNotFoundError():
-            return ModelUnknown(f"The provider has no such model: {detail}")
-        case pydantic_ai_errors.ModelRequestRejectedError():
-            return ModelRejected(f"The provider rejected the request: {detail}")
-        case pydantic_ai_errors.ModelAPIError():
-            return _fault(error, detail)
-        case pydantic_ai_errors.UnexpectedModelBehavior():
-            return ModelFault(f"The model's answer cannot be parsed: {detail}")
-        case _:
-            return ModelFault(f"The connection to the model failed: {detail or type(error).__name__}")
-
-
-def _fault(error: pydantic_ai_errors.ModelAPIError, detail: str) -> Exception:
-    status = error.status_code if isinstance(error, pydantic_ai_errors.ModelHTTPError) else None
-    if status and 400 <= status < 500 and status not in (408, 409, 425, 429):
-        return ModelRejected(f"The provider rejected the request: {detail}")
-    return ModelFault(f"The model's provider does not answer: {detail}", retry_after_s=error.retry_after)
+    except LIBRARY_ERRORS as error:
+        raise translated(error, line.provider, line.ref, line.redacted) from error
 
 
 def from_wire(part: wire.ModelResponsePart) -> Text | Thinking | ToolCall | None:

@@ -35,9 +35,31 @@ class ModelUnknown(NotFound):
 
 
 class ContextFull(Invalid):
-    """The conversation exceeds the model's context window."""
+    """The request exceeds the model's context window. The numbers of tokens are None if the provider reports none."""
 
     code = "context_full"
+
+    def __init__(
+        self, ref: str, *, sent: int | None = None, window: int | None = None, is_estimate: bool = False
+    ) -> None:
+        about = "about " if is_estimate else ""
+        room = f"the context window of {ref}" + (f" is {window:,} tokens" if window else "")
+        if sent is None or window is None:
+            message = f"The request exceeds {room}."
+        elif sent < window:
+            message = (
+                f"The request has {about}{sent:,} tokens, and {room}: too little is left for the answer."
+            )
+        else:
+            message = f"The request has {about}{sent:,} tokens, but {room}."
+        size = window or "TOKENS"
+        super().__init__(
+            message,
+            hint=f"Shorten the conversation, or use a model with a larger window. If the size of the window is wrong "
+            f"in Forge, set it: forge models price {ref} --context {size}",
+        )
+        self.sent = sent
+        self.window = window
 
 
 class AnswerUnusable(ForgeError):

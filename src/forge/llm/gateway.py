@@ -5,6 +5,7 @@ model of a role's chain, but only when the provider failed, and never after a pa
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -13,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from forge.kernel.validation import validation_problems
 from forge.llm.budgets import Budgets, Spender
 from forge.llm.catalog import Catalog, Target
-from forge.llm.errors import AnswerUnusable, ModelFault
+from forge.llm.errors import AnswerUnusable, ContextFull, ModelFault, ModelRejected
 from forge.llm.messages import (
     NO_LISTENER,
     AssistantMessage,
@@ -21,6 +22,7 @@ from forge.llm.messages import (
     OnDelta,
     StopReason,
     StreamListener,
+    ToolCall,
     UserMessage,
     user_message,
 )
@@ -95,6 +97,8 @@ def why_unusable(stop: StopReason, problems: list[str]) -> str:
             return "The model refused to answer."
         case StopReason.LENGTH:
             return "The model's answer exceeded the length limit and was cut off."
+        case StopReason.REPEATED:
+            return "The model repeated itself, so its answer was stopped."
         case StopReason.CONTEXT_FULL:
             return "The model's context window had no room for the answer."
         case _:
@@ -109,7 +113,20 @@ T = TypeVar("T", bound=BaseModel)
 MAX_PAUSES = 4
 REPAIR_TEMPERATURE = 1.0
 """Higher than the first attempt, so that the same model does not give the same answer; the maximum of Anthropic."""
-NOT_CORRECTABLE = (StopReason.LENGTH, StopReason.REFUSED, StopReason.CONTEXT_FULL)
+OUTPUT_SHARE = 4
+"""The longest answer is this part of the context window."""
+MIN_OUTPUT = 128
+"""Tokens that must be left for the answer."""
+CHARACTERS_PER_TOKEN = 4
+"""Hardly any text has more, so a prompt is not rejected by mistake."""
+DENSE_BYTES_PER_TOKEN = 3
+"""As in code and JSON, for an upper bound of the tokens."""
+NOT_CORRECTABLE = (
+    StopReason.LENGTH,
+    StopReason.REPEATED,
+    StopReason.REFUSED,
+    StopReason.CONTEXT_FULL,
+)
 
 
 @dataclass(frozen=True)
@@ -142,12 +159,22 @@ class Gateway:
         *,
         model: str | None = None,
         on_delta: OnDelta | None = None,
+        is_background: bool = False,
     ) -> Reply:
-        """Return the next message of a conversation, from the first available model of the role's chain, or from `model`."""
-        return await self._call(spender, role, prompt, model, StreamListener(on_delta))
+        """Return the next message of a conversation, from the first available model of the role's chain, or from `model`.
+
+        `is_background`: no person waits for it, so it yields to others at a server with limited concurrency.
+        """
+        return await self._call(spender, role, prompt, model, StreamListener(on_delta), is_background)
 
     async def _call(
-        self, spender: Spender, role: Role, prompt: Prompt, model: str | None, listener: StreamListener
+        self,
+        spender: Spender,
+        role: Role,
+        prompt: Prompt,
+        model: str | None,
+        listener: StreamListener,
+        is_background: bool = False,
     ) -> Reply:
         chain = await self._chain(spender, role, model)
         available = [
@@ -155,12 +182,12 @@ class Gateway:
         ] or chain
         for target in available[:-1]:
             try:
-                return await self.call_model(spender, role, target, prompt, listener)
+                return await self.call_model(spender, role, target, prompt, listener, is_background)
             except PartialAnswerShown:
                 raise
             except ModelFault:
                 continue  # recorded in the ledgers and the circuit breaker; try the next model
-        return await self.call_model(spender, role, available[-1], prompt, listener)
+        return await self.call_model(spender, role, available[-1], prompt, listener, is_background)
 
     async def _chain(self, spender: Spender, role: Role, model: str | None) -> list[Target]:
         if model is not None:
@@ -174,16 +201,36 @@ class Gateway:
         target: Target,
         prompt: Prompt,
         listener: StreamListener = NO_LISTENER,
+        is_background: bool = False,
     ) -> Reply:
         """Call the target model; continue while its provider pauses."""
         breaker_key = _breaker_key(spender, target)
+        request = Request(spender, role, target, fitted(prompt, target), is_background)
         try:
-            reply = await self._whole_answer(Request(spender, role, target, fitted(prompt, target)), listener)
+            reply = await self._accepted_answer(request, listener)
         except ModelFault as fault:
             self._breaker.failed(breaker_key, fault.retry_after_s)
             raise
         self._breaker.worked(breaker_key)
         return reply
+
+    async def _accepted_answer(self, request: Request, listener: StreamListener) -> Reply:
+        """Change a request that the provider rejects for a reason that a change removes, and send it again."""
+        prompt = request.prompt
+        try:
+            return await self._whole_answer(request, listener)
+        except ContextFull as full:
+            # The estimate was too low. A server that counts the requested output rejects what leaves too little room.
+            room = (full.window or 0) - (full.sent or 0)
+            if full.sent is None or not MIN_OUTPUT <= room < prompt.max_output:
+                raise
+            changes: dict[str, Any] = {"max_output": room}
+        except ModelRejected:
+            if not prompt.continues:
+                raise
+            changes = {"continues": False}  # it cannot continue a message, such as while thinking is enabled
+        changed = replace(request, prompt=prompt.model_copy(update=changes))
+        return await self._whole_answer(changed, listener)
 
     async def _whole_answer(self, request: Request, listener: StreamListener) -> Reply:
         reply = await self._requests.send(request, listener)
@@ -210,10 +257,14 @@ class Gateway:
         *,
         model: str | None = None,
         example: T | None = None,
+        is_background: bool = False,
     ) -> T:
         """Return a structured answer. After an invalid one the model is asked once more, with its problems and the
         example."""
-        return (await self.ask_with_cost(spender, role, prompt, answer, model=model, example=example)).value
+        answered = await self.ask_with_cost(
+            spender, role, prompt, answer, model=model, example=example, is_background=is_background
+        )
+        return answered.value
 
     async def ask_with_cost(
         self,
@@ -225,12 +276,13 @@ class Gateway:
         model: str | None = None,
         example: T | None = None,
         on_answer: OnAnswer | None = None,
+        is_background: bool = False,
     ) -> StructuredAnswer[T]:
         """Like `ask`, with model and cost. The pieces passed to `on_answer` are preliminary: another model may take over, or
         the answer may be corrected."""
         structured = prompt.model_copy(update={"answer": answer_spec(answer)})
         listener = StreamListener(on_answer=on_answer)
-        reply = await self._call(spender, role, structured, model, listener)
+        reply = await self._call(spender, role, structured, model, listener, is_background)
         try:
             return _answered(answer, reply, reply.cost_micros)
         except ValidationError as error:
@@ -239,7 +291,7 @@ class Gateway:
             raise AnswerUnusable(why_unusable(reply.stop, problems))
         messages = [*structured.messages, correction(problems, example)]
         repair = structured.model_copy(update={"messages": messages, "temperature": REPAIR_TEMPERATURE})
-        corrected = await self._call(spender, role, repair, model, listener)
+        corrected = await self._call(spender, role, repair, model, listener, is_background)
         try:
             return _answered(answer, corrected, reply.cost_micros + corrected.cost_micros)
         except ValidationError as error:
@@ -252,9 +304,27 @@ def _answered(answer: type[T], reply: Reply, cost_micros: int) -> StructuredAnsw
 
 
 def fitted(prompt: Prompt, target: Target) -> Prompt:
-    """Limit the answer to a quarter of the model's context window: the rest is for the conversation."""
-    room = max(1, target.price.context_window // 4)
-    return prompt if prompt.max_output <= room else prompt.model_copy(update={"max_output": room})
+    """Limit the answer to a quarter of the model's context window, and to what the prompt leaves of it.
+
+    Raise `ContextFull` if the prompt alone exceeds the window: some servers drop its beginning without an error.
+    """
+    window, texts = target.price.context_window, list(_texts(prompt))
+    likely = sum(map(len, texts)) // CHARACTERS_PER_TOKEN
+    if likely + MIN_OUTPUT > window:
+        raise ContextFull(target.ref, sent=likely, window=window, is_estimate=True)
+    at_most = sum(len(text.encode()) for text in texts) // DENSE_BYTES_PER_TOKEN
+    most = min(window // OUTPUT_SHARE, max(MIN_OUTPUT, window - at_most))
+    return prompt if prompt.max_output <= most else prompt.model_copy(update={"max_output": most})
+
+
+def _texts(prompt: Prompt) -> Iterator[str]:
+    """Yield all text that is sent."""
+    yield prompt.system
+    for spec in (*prompt.tools, *([prompt.answer] if prompt.answer else [])):
+        yield spec.model_dump_json()
+    for message in prompt.messages:
+        for part in message.parts:
+            yield part.arguments if isinstance(part, ToolCall) else part.text
 
 
 def _breaker_key(spender: Spender, target: Target) -> str:

@@ -86,6 +86,8 @@ class StopReason(StrEnum):
     LENGTH = "length"
     """The output limit was reached; the text or last tool call is cut off."""
     CONTEXT_FULL = "context_full"
+    REPEATED = "repeated"
+    """The model repeated itself, so the call was stopped; the repetition is cut off."""
     REFUSED = "refused"
     PAUSED = "paused"
     """The provider paused and must be called again to continue."""

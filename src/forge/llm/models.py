@@ -44,6 +44,18 @@ class ProviderKind(StrEnum):
     """Any server with OpenAI's chat API: OpenAI, Ollama, vLLM, llama.cpp."""
 
 
+class ServerKind(StrEnum):
+    """Servers for local models. They have OpenAI's chat API, and report more about their models than it does."""
+
+    LLAMA_CPP = "llama_cpp"
+    OLLAMA = "ollama"
+    VLLM = "vllm"
+    LM_STUDIO = "lm_studio"
+
+
+MAX_PARALLEL = 1000
+
+
 class Provider(BaseModel):
     """An API endpoint for models."""
 
@@ -55,6 +67,10 @@ class Provider(BaseModel):
     """Null: the provider's public address."""
     key_name: str | None = None
     """Name of the secret with the API key; null for an endpoint without keys."""
+    server: ServerKind | None = None
+    """The server behind the endpoint, if it is known to run local models."""
+    parallel: int | None = Field(default=None, ge=1, le=MAX_PARALLEL)
+    """Maximum number of concurrent requests; null for no limit."""
     built_in: bool = False
     is_shared: bool = False
     """Whether the owner of the server shares this provider with the account and pays for it."""
@@ -71,6 +87,8 @@ class Price(BaseModel):
     cache_write: float = Field(ge=0, le=100_000)
     context_window: int = Field(default=200_000, ge=1_000, le=100_000_000)
     overridden: bool = False
+    detected: bool = False
+    """Set by Forge, with the context window that the server reports."""
 
 
 class Usage(BaseModel):
@@ -114,6 +132,9 @@ class Prompt(BaseModel):
     """None: the provider's default."""
     settled: list[int] = []
     """Indices of messages up to which the prefix will be sent again unchanged: cache breakpoints for the provider."""
+    continues: bool = False
+    """The last message only asks to continue the assistant message before it. Servers that can continue a message
+    do not get it."""
     answer: ToolSpec | None = None
     """If set, the model must answer by calling this tool, whose parameters are the schema of the answer."""
 
@@ -234,21 +255,38 @@ class NewChain(BaseModel):
 class NewProvider(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    kind: ProviderKind
-    base_url: str | None = Field(default=None, max_length=500)
+    kind: ProviderKind = ProviderKind.OPENAI
+    base_url: str | None = Field(
+        default=None, max_length=500, description="Default: the usual address of `server`."
+    )
     key_name: str | None = Field(default=None, pattern=KEY_PATTERN)
+    server: ServerKind | None = Field(
+        default=None,
+        description="The server for local models behind the endpoint. Default: what the last probe detected.",
+    )
+    parallel: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_PARALLEL,
+        description="Maximum number of concurrent requests. Default: 1 for a known `server`, else no limit.",
+    )
 
 
 class NewPrice(BaseModel):
-    """Dollars per million tokens."""
+    """Dollars per million tokens. What is missing keeps its value; for a new price of a local model it is 0."""
 
     model_config = ConfigDict(extra="forbid")
 
-    input: float = Field(ge=0, le=100_000)
-    output: float = Field(ge=0, le=100_000)
+    input: float | None = Field(default=None, ge=0, le=100_000)
+    output: float | None = Field(default=None, ge=0, le=100_000)
     cache_read: float | None = Field(default=None, ge=0, le=100_000)
     cache_write: float | None = Field(default=None, ge=0, le=100_000)
-    context_window: int = Field(default=128_000, ge=1_000, le=100_000_000)
+    context_window: int | None = Field(
+        default=None,
+        ge=1_000,
+        le=100_000_000,
+        description="Default: the previous value, else what the server reports. Required if it reports none.",
+    )
 
 
 class Share(BaseModel):
@@ -287,6 +325,63 @@ class TestResult(BaseModel):
     cost_micros: int = 0
     code: str | None = None
     message: str | None = None
+    hint: str | None = None
+
+
+class ToolSupport(StrEnum):
+    """How a model answered when it was asked to call a tool."""
+
+    NATIVE = "native"
+    TEXT = "text"
+    """It wrote the call as text."""
+    NONE = "none"
+
+
+class ServerModel(BaseModel):
+    """A model that a server lists."""
+
+    name: str
+    context_window: int | None = None
+    """In tokens; null if the server does not report it."""
+    is_loaded: bool = False
+
+
+class NewProbe(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    model: str | None = Field(
+        default=None,
+        max_length=MAX_REF,
+        description="Name of the model to test. Default: one in use, else one that is loaded, else the first.",
+    )
+
+
+class ModelTrial(BaseModel):
+    """What a few short calls showed of a model."""
+
+    model: str
+    """`provider:model`."""
+    tools: ToolSupport | None = None
+    schema_support: bool | None = None
+    """Whether it answers in the format of a JSON schema."""
+    first_token_ms: int | None = None
+    tokens_per_second: float | None = None
+    cost_micros: int = 0
+    problem: str | None = None
+    """Why the rest is unknown."""
+    hint: str | None = None
+
+
+class ProviderProbe(BaseModel):
+    """What a server reports about itself and its models, and a test of one of them."""
+
+    provider: ProviderView
+    models: list[ServerModel] = []
+    priced: list[str] = []
+    """Models that got a price of 0 and the context window above, because they had no price."""
+    trial: ModelTrial | None = None
+    problem: str | None = None
+    """Why the server cannot be asked."""
     hint: str | None = None
 
 

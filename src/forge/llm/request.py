@@ -13,9 +13,19 @@ from forge.kernel.hashing import hash_text
 from forge.llm.budgets import Budgets, CallEstimate, Spender
 from forge.llm.catalog import Catalog, Target
 from forge.llm.errors import ModelFault
-from forge.llm.messages import DeltaKind, StopReason, StreamListener
+from forge.llm.messages import (
+    AssistantMessage,
+    DeltaKind,
+    StopReason,
+    StreamListener,
+    Text,
+    Thinking,
+    ToolCall,
+)
 from forge.llm.models import CallStatus, Prompt, Reply, Role, Usage
 from forge.llm.prices import estimate_tokens
+from forge.llm.repetition import without_repetition
+from forge.llm.server_queue import ServerQueues
 from forge.llm.store import Settlement
 from forge.telemetry import Metrics
 
@@ -36,6 +46,8 @@ class Request:
     role: Role
     target: Target
     prompt: Prompt
+    is_background: bool = False
+    """Whether a person's request to the same server goes first."""
 
     def estimate(self, *, is_shared: bool) -> CallEstimate:
         """Estimate the worst-case cost from the size of the prompt and the longest answer."""
@@ -87,12 +99,23 @@ class RequestSender:
         self._budgets = budgets
         self._metrics = metrics
         self._connections: Connections | None = None
+        self._queues = ServerQueues()
 
     async def close(self) -> None:
         if self._connections is not None:
             await self._connections.close()
 
     async def send(self, request: Request, listener: StreamListener) -> Reply:
+        """Send the request as soon as its server accepts another one."""
+        provider = request.target.provider
+        return await self._queues.run(
+            provider.base_url or provider.name,
+            provider.parallel,
+            lambda: self._send_now(request, listener),
+            is_background=request.is_background,
+        )
+
+    async def _send_now(self, request: Request, listener: StreamListener) -> Reply:
         connections = await self._open()
         from forge.llm.adapter import ModelConnection, Received, receive
 
@@ -105,9 +128,8 @@ class RequestSender:
         try:
             if listener.on_answer:
                 await listener.on_answer("")
-            await receive(
-                ModelConnection(model, target.provider.kind, key), request.prompt, received, timer.listener
-            )
+            line = ModelConnection(model, target.provider, target.ref, key)
+            await receive(line, request.prompt, received, timer.listener)
         except BaseException as error:
             await asyncio.shield(self._settle_failed(request, call_id, received, timer, error))
             if isinstance(error, ModelFault) and received.shown and listener.on_delta:
@@ -119,7 +141,10 @@ class RequestSender:
         self, request: Request, call_id: str, received: "Received", timer: _AnswerTimer
     ) -> Reply:
         target = request.target
-        usage = received.usage if received.usage.sent else _estimated_usage(received, request.prompt)
+        is_repetition = received.stop is StopReason.REPEATED
+        # Stopped before the provider reported what it wrote.
+        is_reported = received.usage.sent and not is_repetition
+        usage = received.usage if is_reported else _estimated_usage(received, request.prompt)
         cost = target.prices.cost_micros(target.provider, target.model, usage)
         settlement = Settlement(
             CallStatus.SETTLED,
@@ -133,7 +158,7 @@ class RequestSender:
         await self._budgets.settle(request.spender, call_id, settlement)
         self._metrics.model_called(request.role.value, "ok", cost)
         return Reply(
-            message=received.message,
+            message=_without_repetition(received.message) if is_repetition else received.message,
             stop=received.stop or StopReason.END,
             usage=usage,
             provider=target.provider.name,
@@ -174,6 +199,17 @@ class RequestSender:
 
         self._connections = self._connections or Connections()
         return self._connections
+
+
+def _without_repetition(message: AssistantMessage) -> AssistantMessage:
+    """Cut the last part, in which the model began to repeat itself."""
+    *parts, last = message.parts
+    match last:
+        case ToolCall():
+            last = last.model_copy(update={"arguments": without_repetition(last.arguments)})
+        case Text() | Thinking():
+            last = last.model_copy(update={"text": without_repetition(last.text)})
+    return AssistantMessage(parts=[*parts, last])
 
 
 def _estimated_usage(received: "Received", prompt: Prompt) -> Usage:

@@ -86,7 +86,7 @@ async def list_providers(tx: Tx, account_id: str) -> list[Provider]:
 
 
 async def save_provider(tx: Tx, account_id: str, provider: Provider) -> None:
-    values = provider.model_dump(include={"kind", "base_url", "key_name"})
+    values = provider.model_dump(include={"kind", "base_url", "key_name", "server", "parallel"})
     await tx.execute(
         tx.insert(model_providers)
         .values(account_id=account_id, name=provider.name, **values)

@@ -12,6 +12,8 @@ model_providers = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("base_url", sa.Text),
     sa.Column("key_name", sa.Text),
+    sa.Column("server", sa.Text),
+    sa.Column("parallel", sa.Integer),
 )
 
 model_roles = sa.Table(

@@ -13,7 +13,7 @@ from tests.support.terminal import FORGE, CommandResult, Terminal, clean_environ
 from tests.support.timeouts import PATIENCE_S
 
 ANSWER = "# Tides\n\nThe sea **rises** twice a day.\n\n```python\ntide = 12\n```"
-LONG = "word " * 4000
+LONG = " ".join(f"word {number}" for number in range(2000))
 SCENES: dict[str, Any] = {
     "tide": {"match": {"latest": "tide"}, "turns": [{"text": ANSWER}]},
     "long": {"match": {"latest": "long"}, "turns": [{"text": LONG}]},

@@ -86,7 +86,7 @@ class AgentStepExecutor:
         if answered.problem is not None:
             raise StepError.of(answered.problem, cost_micros=answered.cost_micros)
         answer = answered.last.answer
-        if answer and answer.stop is StopReason.LENGTH:
+        if answer and answer.stop in (StopReason.LENGTH, StopReason.REPEATED):
             await call.log(CUT_OFF)
         return answered
 
