@@ -21,7 +21,7 @@ CANCELS = 40
 SLOW = "test_slow_for_the_cancel_benchmark"
 SLEEPER = "import time, unittest\nclass Slow(unittest.TestCase):\n    def test(self): time.sleep(600)\n"
 TURNS: dict[str, dict[str, Any]] = {
-    "a model's stream": {"text": "word " * 5000},
+    "a model's stream": {"text": " ".join(map(str, range(5000)))},
     "a command": {"tools": [{"run_tests": {"command": f"python3 -m unittest {SLOW}", "timeout": 300}}]},
 }
 

@@ -224,15 +224,6 @@ async def test_equal_calls_in_one_answer_count_as_one_failure(agent: OpenAgent):
     assert result(await at_work.work()).end == "done"
 
 
-async def test_conversation_rejected_by_provider_is_compacted_until_it_fits(agent: OpenAgent):
-    turns = [{"tools": [write(f"{i}.txt", f"next={i + 1} " + _words(500))]} for i in range(6)]
-    too_long = {"text": "Done.", "fault": {"kind": "prompt_too_long", "times": 2}}
-    at_work = await agent(*turns, too_long, scene={"position": r"next=(\d+)"})
-    run = await at_work.work()
-    assert result(run).end == "done"
-    assert await at_work.event_data(run, "agent.compacted")
-
-
 async def test_prompt_larger_than_the_context_window_fails_with_both_numbers(
     store: Store, tmp_path: Path, model_server: StartModels
 ):
@@ -246,16 +237,19 @@ async def test_prompt_larger_than_the_context_window_fails_with_both_numbers(
     assert "forge models price scripted:scripted --context" in (run.error.hint or "")
 
 
-@pytest.mark.parametrize("server_kind", ["llama_cpp", "vllm"])
-async def test_context_error_of_a_local_server_compacts_the_conversation(
-    store: Store, tmp_path: Path, model_server: StartModels, server_kind: str
+@pytest.mark.parametrize(
+    ("kind", "server_kind"),
+    [(ProviderKind.ANTHROPIC, None), (ProviderKind.OPENAI, "llama_cpp"), (ProviderKind.OPENAI, "vllm")],
+)
+async def test_conversation_rejected_by_provider_is_compacted_until_it_fits(
+    store: Store, tmp_path: Path, model_server: StartModels, kind: ProviderKind, server_kind: str | None
 ):
     """Forge assumes a larger window than the server has."""
     turns = [{"tools": [write(f"{i}.txt", f"next={i + 1} " + _words(900))]} for i in range(8)]
     scene = {"turns": [*turns, {"text": "Done."}], "position": r"next=(\d+)"}
     script = {"scenes": {"only": scene}, "server": server_kind, "context_window": 12_000}
     server = model_server(script)
-    async with open_agent(store, server.url, tmp_path, kind=ProviderKind.OPENAI) as at_work:
+    async with open_agent(store, server.url, tmp_path, kind=kind) as at_work:
         run = await at_work.work()
         compacted = await at_work.event_data(run, "agent.compacted")
     assert result(run).end == "done"

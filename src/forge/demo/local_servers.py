@@ -53,14 +53,16 @@ def _lm_studio_model(script: Script, name: str) -> JsonObject:
     return {**loaded, "loaded_context_length": script.context_window}
 
 
-def check_prompt_size(script: Script, body: JsonObject) -> None:
+def check_prompt_size(script: Script, body: JsonObject, api: str) -> None:
     """Raise the server's error for a prompt that exceeds the context window. Ollama drops its beginning instead."""
     window = script.context_window
     if window is None or script.server is LocalServer.OLLAMA:
         return
-    tokens = sum(estimate_tokens(body[name]) for name in ("messages", "tools") if body.get(name))
+    tokens = sum(estimate_tokens(body[name]) for name in ("system", "messages", "tools") if body.get(name))
     output = body.get("max_completion_tokens") or body.get("max_tokens") or 0
     needed = tokens + output if script.server is LocalServer.VLLM else tokens
+    if needed > window and api == "anthropic":
+        raise ApiError(ApiErrorKind.BAD_REQUEST, f"prompt is too long: {tokens} tokens > {window} maximum")
     if needed > window:
         raise _overflow(script.server, tokens, output, window)
 

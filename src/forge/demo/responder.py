@@ -81,7 +81,7 @@ class Responder:
     def answer(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
         conversation = dialect.read(entry.body)
         self._check_model(conversation.model)
-        check_prompt_size(self.script, entry.body)
+        check_prompt_size(self.script, entry.body, dialect.name)
         position = find_position(self.script, conversation)
         fault = self._faults.next_due(position)
         _log_position(entry, conversation, position, fault)
