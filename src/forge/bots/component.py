@@ -15,6 +15,7 @@ from forge.bots.chat.maintenance import IdleSessions, StaleAnswers
 from forge.bots.chat.preparation import AnswerPreparation
 from forge.bots.chat.prompt_context import PromptContext
 from forge.bots.chat.questions import Questions
+from forge.bots.chat.retry_notes import RetryNotes
 from forge.bots.chat.service import Chats
 from forge.bots.chat.sessions import Sessions
 from forge.bots.chat.side_calls import SideCalls
@@ -62,9 +63,15 @@ class BotComponent:
         self._context = PromptContext(database, bots, versions, memories, bot_skills)
         side_calls = SideCalls(gateway)
         self._follow_up_run = FollowUpRun(gateway, events, self._context, side_calls)
-        preparation = AnswerPreparation(self._context, self._readiness, side_calls)
+        retry_notes = RetryNotes(database, events)
         self._chat = ChatRun(
-            steps, self._context, skills, preparation, AnswerWriter(events), self._follow_up_run
+            steps,
+            self._context,
+            skills,
+            AnswerPreparation(self._context, self._readiness, side_calls, retry_notes),
+            AnswerWriter(events),
+            self._follow_up_run,
+            retry_notes,
         )
 
     def kinds(self) -> tuple[RunKind[Any], ...]:

@@ -32,7 +32,7 @@ class ModelReadiness:
         """Return the same, but raise if the API key of the first model is missing."""
         targets = await self.targets(account_id, bot_id, identity, model=model)
         try:
-            await self._catalog.credential(targets[0], account_id, bot_scope(bot_id))
+            await self._catalog.credential(targets[0].provider, account_id, bot_scope(bot_id))
         except ModelKeyRefused as error:
             hint = (
                 f"Set it: forge secrets set {targets[0].provider.key_name}, or Settings, Models. "

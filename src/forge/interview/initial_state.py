@@ -60,7 +60,7 @@ class FactFinder:
     async def available_model(self, account_id: str) -> AvailableModel:
         try:
             [target, *_] = await self._catalog.chain(account_id, "", Role.INTERVIEWER)
-            await self._catalog.credential(target, account_id, "")
+            await self._catalog.credential(target.provider, account_id, "")
         except ForgeError as error:
             return AvailableModel(None, error.message)
         return AvailableModel(target.ref)
@@ -95,7 +95,7 @@ class FactFinder:
 
     async def _has_key(self, account_id: str, target: Target) -> bool:
         try:
-            await self._catalog.credential(target, account_id, "")
+            await self._catalog.credential(target.provider, account_id, "")
         except ForgeError:
             return False
         return True

@@ -33,6 +33,7 @@ from pydantic_ai.usage import RequestUsage
 from forge.kernel.ids import new_id
 from forge.kernel.text import repair_surrogates
 from forge.llm.errors import ModelFault
+from forge.llm.local_servers import API_URLS
 from forge.llm.messages import (
     AssistantMessage,
     DeltaKind,
@@ -48,9 +49,6 @@ from forge.llm.models import Prompt, Provider, ProviderKind, ServerKind, ToolSpe
 from forge.llm.provider_errors import LIBRARY_ERRORS, translated
 from forge.llm.repetition import RepetitionDetector
 
-ANTHROPIC_URL = "https://api.anthropic.com"
-OPENAI_URL = "https://api.openai.com/v1"
-"""Explicit, so that an environment variable cannot redirect API keys."""
 NO_KEY = "none"
 """The clients require a key, even for endpoints without authentication."""
 CONNECT_TIMEOUT_S = 10.0
@@ -117,7 +115,7 @@ class Connections:
         if provider.kind is ProviderKind.ANTHROPIC:
             client = AsyncAnthropic(
                 api_key=secret,
-                base_url=provider.base_url or ANTHROPIC_URL,
+                base_url=provider.base_url or API_URLS[provider.kind],
                 http_client=self._http,
                 max_retries=0,
                 timeout=timeout,
@@ -127,7 +125,7 @@ class Connections:
             return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
         openai = AsyncOpenAI(
             api_key=secret,
-            base_url=provider.base_url or OPENAI_URL,
+            base_url=provider.base_url or API_URLS[provider.kind],
             http_client=self._http,
             max_retries=0,
             timeout=timeout,

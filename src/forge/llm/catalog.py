@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from forge.errors import Invalid, NotFound
 from forge.llm import store
 from forge.llm.errors import ModelKeyRefused, ModelUnknown
+from forge.llm.local_servers import SERVER_URLS
 from forge.llm.models import (
     NAME_PATTERN,
     REF_PATTERN,
@@ -123,9 +124,9 @@ class Catalog:
         known = await self._known(tx, account_id)
         return [_target(ref, known) for ref in refs]
 
-    async def credential(self, target: Target, account_id: str, scope: str) -> Credential:
-        """Return the API key of a target. It is looked up at each use and never cached."""
-        provider, name = target.provider, target.provider.key_name
+    async def credential(self, provider: Provider, account_id: str, scope: str) -> Credential:
+        """Return the API key for a provider. It is looked up at each use and never cached."""
+        name = provider.key_name
         if not provider.is_shared:
             return Credential(None if name is None else await self._key(account_id, provider, name, scope))
         # The account's own key must not be sent to an address that somebody else chose.
@@ -279,15 +280,25 @@ def split_ref(ref: str, providers: Mapping[str, Provider]) -> tuple[Provider, st
         known = ", ".join(sorted(providers))
         raise ModelUnknown(
             f"There is no provider named {name!r} (in {ref}).",
-            hint=f"Known: {known}. Add one: forge models provider {name} --kind openai --url http://…",
+            hint=f"Known: {known}. Add one: forge models provider {name} --url http://…",
         )
     return providers[name], model
 
 
-def checked_provider(name: str, wanted: NewProvider) -> Provider:
+def checked_provider(name: str, wanted: NewProvider, before: Provider | None = None) -> Provider:
+    """Validate a provider and complete it: with the defaults of a known server, or what was detected before."""
     if not re.fullmatch(NAME_PATTERN, name):
         raise Invalid("A provider name may contain a-z, 0-9, - and _ (at most 32 characters).", field="name")
     provider = Provider(name=name, **wanted.model_dump(), built_in=name in BUILT_IN)
+    if provider.server is not None and provider.kind is not ProviderKind.OPENAI:
+        raise Invalid("Servers for local models have the openai API.", field="server")
+    if provider.base_url is None and provider.server is not None:
+        provider = provider.model_copy(update={"base_url": SERVER_URLS[provider.server]})
+    if before is not None and before.base_url == provider.base_url:
+        kept = {"server": provider.server or before.server, "parallel": provider.parallel or before.parallel}
+        provider = provider.model_copy(update=kept)
+    if provider.server is not None and provider.parallel is None:
+        provider = provider.model_copy(update={"parallel": 1})
     if provider.base_url is not None:
         _check_url(provider.base_url)
     elif provider.name not in BUILT_IN:

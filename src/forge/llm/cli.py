@@ -15,18 +15,25 @@ from rich.table import Table
 from rich.text import Text
 
 from forge.llm.demo_model import REF, assign_demo_model, unassign_demo_model
+from forge.llm.local_servers import SERVER_TITLES
 from forge.llm.models import (
+    MAX_PARALLEL,
     ModelCall,
     ModelsView,
+    ModelTrial,
     Price,
     Provider,
     ProviderKind,
+    ProviderProbe,
     ProviderView,
     Role,
     RoleChoice,
+    ServerKind,
+    ServerModel,
     Share,
     Spent,
     TestResult,
+    ToolSupport,
     dollars,
 )
 from forge.terminal.client import Client, connect
@@ -40,7 +47,6 @@ from forge.terminal.output import (
     dot,
     marked,
     print_json,
-    print_result,
     table,
     words,
     working,
@@ -52,6 +58,13 @@ if TYPE_CHECKING:
 
 TEST_S = 90.0
 """Longer than the server's own timeout for a model."""
+PROBE_S = 330.0
+"""Longer than the server's own timeout for all calls of a test."""
+TOOL_SUPPORT = {
+    ToolSupport.NATIVE: "work",
+    ToolSupport.TEXT: "written as text, not as calls",
+    ToolSupport.NONE: "not made when asked to",
+}
 DEMO_URL = "http://127.0.0.1:8010"
 BUDGETS = {
     "run": "one run",
@@ -85,7 +98,8 @@ class Dollars(click.FloatRange):
 
 
 DOLLARS = Dollars(min=0)
-ROLES = click.Choice([role.value for role in Role])
+ALL = "all"
+ROLES = click.Choice([*(role.value for role in Role), ALL])
 bot_option = click.option("--bot", metavar="SLUG", help="Only for this bot.")
 
 
@@ -121,11 +135,20 @@ _roles_table = Columns[RoleChoice](
 _providers_table = Columns[ProviderView](
     {
         "PROVIDER": "name",
-        "SPEAKS": "kind",
+        "SPEAKS": lambda provider: SERVER_TITLES[provider.server] if provider.server else provider.kind,
         "ADDRESS": lambda provider: provider.base_url or "its own",
         "KEY": _key,
     },
     wrap={"ADDRESS"},
+)
+_models_table = Columns[ServerModel](
+    {
+        "MODEL": "name",
+        "CONTEXT WINDOW": lambda model: (
+            f"{model.context_window:,}" if model.context_window else "not reported"
+        ),
+        "": lambda model: "loaded" if model.is_loaded else None,
+    }
 )
 _prices_table = Columns[tuple[str, Price]](
     {
@@ -198,13 +221,16 @@ def _today_table(micros_by_model: dict[str, int]) -> Table:
 @bot_option
 @json_option
 def set_chain(role: str, model: str, bot: str | None, as_json: bool) -> None:
-    """Set the model of a ROLE, as provider:model. Add fallback models, separated by commas: each is used
-    while the provider of the previous one is down.
+    """Set the model of a ROLE, or of all roles with `all`, as provider:model. Add fallback models, separated by
+    commas: each is used while the provider of the previous one is down.
     """
     chain = [ref.strip() for ref in model.split(",")]
     with connect() as client:
-        chosen = client.put(f"/models/roles/{role}", RoleChoice, {"chain": chain}, _scope(client, bot))
-    _print_choice(chosen, as_json=as_json)
+        scope = _scope(client, bot)
+        chosen = [
+            client.put(f"/models/roles/{one}", RoleChoice, {"chain": chain}, scope) for one in _roles(role)
+        ]
+    _print_choices(chosen, as_json=as_json)
 
 
 @models.command()
@@ -212,16 +238,26 @@ def set_chain(role: str, model: str, bot: str | None, as_json: bool) -> None:
 @bot_option
 @json_option
 def reset(role: str, bot: str | None, as_json: bool) -> None:
-    """Reset a ROLE to its default model."""
+    """Reset a ROLE, or all roles with `all`, to the default model."""
     with connect() as client:
-        chosen = client.delete(f"/models/roles/{role}", RoleChoice, _scope(client, bot))
-    _print_choice(chosen, as_json=as_json)
+        scope = _scope(client, bot)
+        chosen = [client.delete(f"/models/roles/{one}", RoleChoice, scope) for one in _roles(role)]
+    _print_choices(chosen, as_json=as_json)
 
 
-def _print_choice(chosen: RoleChoice, *, as_json: bool) -> None:
-    print_result(chosen, f"{chosen.role.value}: {', '.join(chosen.chain)}", as_json=as_json)
-    if chosen.problem and not as_json:
-        click.echo(clean(chosen.problem), err=True)
+def _roles(role: str) -> list[str]:
+    return [one.value for one in Role] if role == ALL else [role]
+
+
+def _print_choices(chosen: list[RoleChoice], *, as_json: bool) -> None:
+    """Print one choice, or a list of those of all roles."""
+    if as_json:
+        print_json(chosen if len(chosen) > 1 else chosen[0])
+        return
+    for choice in chosen:
+        click.echo(clean(f"{choice.role.value}: {', '.join(choice.chain)}"))
+    for problem in dict.fromkeys(choice.problem for choice in chosen if choice.problem):
+        click.echo(clean(problem), err=True)
 
 
 @models.command()
@@ -279,20 +315,24 @@ def _test_line(result: TestResult) -> Text:
     help="Dollars per million tokens written to a cache. Default: same as --input.",
 )
 @click.option(
-    "--context", "context_window", type=int, help="Size of the context window in tokens. Default 128000."
+    "--context",
+    "context_window",
+    type=int,
+    help="Size of the context window in tokens. Default: the previous one, else what the server reports.",
 )
 @click.option("--remove", is_flag=True, help="Remove the custom price and use the built-in table again.")
 @api_command
 def price(client: Client, model: str, remove: bool, **prices: float | None) -> Result[Price]:
-    """Set the price of MODEL. Use 0 for local models."""
+    """Set the price and the context window of MODEL. What is not passed keeps its value; a local model costs 0."""
     body = {name: value for name, value in prices.items() if value is not None}
-    if remove == bool(body) or (body and not {"input", "output"} <= set(body)):
-        raise click.UsageError("Pass both --input and --output, or --remove.")
+    if remove == bool(body) or ("input" in body) != ("output" in body):
+        raise click.UsageError("Pass both --input and --output, --context, or --remove.")
     if remove:
         removed = client.delete("/models/prices", Price, {"model": model})
         return Result(removed, f"Removed the custom price of {model}.")
     saved = client.put("/models/prices", Price, body, {"model": model})
-    return Result(saved, f"{model}: ${saved.input:g} in, ${saved.output:g} out per million tokens.")
+    amounts = f"${saved.input:g} in, ${saved.output:g} out per million tokens"
+    return Result(saved, f"{model}: {amounts}, context window {saved.context_window:,}.")
 
 
 @models.command()
@@ -300,25 +340,103 @@ def price(client: Client, model: str, remove: bool, **prices: float | None) -> R
 @click.option(
     "--kind",
     type=click.Choice([kind.value for kind in ProviderKind]),
-    help="API of the provider; Ollama, vLLM and llama.cpp use openai.",
+    help="API of the provider. Default: openai, which Ollama, vLLM, llama.cpp and LM Studio have.",
 )
 @click.option("--url", help="Base URL, such as http://127.0.0.1:11434/v1.")
 @click.option("--key", metavar="SECRET", help="Name of the secret with the API key. Default: no key.")
+@click.option(
+    "--server",
+    type=click.Choice([kind.value for kind in ServerKind]),
+    help="Server for local models. Default: NAME if it is one of these, else detected.",
+)
+@click.option(
+    "--parallel",
+    type=click.IntRange(1, MAX_PARALLEL),
+    help="Maximum number of concurrent requests. Default: 1 for a server for local models, else no limit.",
+)
+@click.option("--model", help="Model to test. Default: one in use, else one that is loaded, else the first.")
 @click.option("--remove", is_flag=True, help="Remove the provider, or reset a built-in one.")
 @api_command
 def provider(
-    client: Client, name: str, kind: str | None, url: str | None, key: str | None, remove: bool
+    client: Client, name: str, model: str | None, remove: bool, **options: str | int | None
 ) -> Result[Any]:
-    """Add the provider NAME, or change its URL or key."""
-    if remove == bool(kind or url or key) or (not remove and not kind):
-        raise click.UsageError("Pass --kind and --url, or --remove.")
+    """Add the provider NAME, or change it, and test it: its models, their context windows, and what a model can do.
+
+    NAME can be the name of a server for local models, which is then expected at its usual address. Without options,
+    only test a provider.
+    """
     path = f"/models/providers/{quote(name, safe='')}"
+    given = {field: value for field, value in options.items() if value is not None}
+    if remove and (given or model):
+        raise click.UsageError("--remove cannot be combined with other options.")
     if remove:
         removed = client.delete(path, Provider)
         return Result(removed, f"Removed {removed.name}.")
-    saved = client.put(path, ProviderView, {"kind": kind, "base_url": url, "key_name": key})
-    missing = f"Its key is not set yet. Set it: forge secrets set {clean(str(saved.key_name))}"
-    return Result(saved, f"Saved {saved.name}.", note="" if saved.has_key else missing)
+    known = {one.name for one in client.get("/models", ModelsView).providers}
+    is_changed = bool(given) or name not in known
+    if is_changed:
+        saved = client.put(path, ProviderView, _new_provider(name, given))
+        click.echo(f"Saved {clean(saved.name)}.", err=True)
+        if not saved.has_key:
+            hint = f"Its key is not set yet. Set it: forge secrets set {clean(str(saved.key_name))}"
+            click.echo(hint, err=True)
+    with working(f"Testing {clean(name)}"):
+        probe = client.post(f"{path}/probe", ProviderProbe, {"model": model}, within_s=PROBE_S)
+    problem = probe.problem or (probe.trial and probe.trial.problem)
+    return Result(probe, _probe_page, exit_code=1 if problem and not is_changed else 0)
+
+
+def _new_provider(name: str, given: dict[str, str | int]) -> dict[str, str | int | None]:
+    if not given and name not in set(ServerKind):
+        raise click.UsageError("Pass --url, or the name of a server for local models.")
+    is_preset = "server" not in given and "kind" not in given and name in set(ServerKind)
+    server = name if is_preset else given.get("server")
+    return {
+        "kind": given.get("kind", ProviderKind.OPENAI.value),
+        "base_url": given.get("url"),
+        "key_name": given.get("key"),
+        "server": server,
+        "parallel": given.get("parallel"),
+    }
+
+
+def _probe_page(probe: ProviderProbe) -> RenderableType:
+    lines: list[RenderableType] = [_provider_line(probe.provider)]
+    if probe.problem:
+        return Group(*lines, _problem_text(probe.problem, probe.hint))
+    lines.append(_models_table(probe.models))
+    if probe.trial:
+        lines += [Text(), _trial_text(probe.trial)]
+        if not probe.trial.problem:
+            lines.append(words(f"Use it for everything: forge models set all {probe.trial.model}", FAINT))
+    return Group(*lines)
+
+
+def _provider_line(provider: ProviderView) -> Text:
+    title = SERVER_TITLES[provider.server] if provider.server else f"{provider.kind.value} API"
+    limit = f", {provider.parallel} at a time" if provider.parallel else ""
+    address = provider.base_url or "its own address"
+    return Text.assemble((clean(provider.name), "bold"), clean(f"  {title} at {address}{limit}"))
+
+
+def _trial_text(trial: ModelTrial) -> Text:
+    line = Text.assemble("Tested ", (clean(trial.model), "bold"))
+    if trial.first_token_ms is not None:
+        took = duration(timedelta(milliseconds=trial.first_token_ms))
+        speed = f", {trial.tokens_per_second:g} tokens/s" if trial.tokens_per_second else ""
+        line.append(f": first token after {took}{speed}")
+    if trial.tools is not None:
+        line.append(f"\n  tool calls   {TOOL_SUPPORT[trial.tools]}")
+    if trial.schema_support is not None:
+        line.append(f"\n  JSON schemas {'followed' if trial.schema_support else 'not followed'}")
+    if trial.problem:
+        line.append("\n").append(_problem_text(trial.problem, trial.hint))
+    return line
+
+
+def _problem_text(problem: str, hint: str | None) -> Text:
+    text = marked("bad", problem)
+    return text.append(f"\nhint: {clean(hint)}", "yellow") if hint else text
 
 
 @models.command()

@@ -85,7 +85,7 @@ def _context_full(error: Exception, ref: str) -> ContextFull | None:
     for pattern in CONTEXT_SIZES:
         if found := pattern.search(text):
             sizes = {name: int(value) for name, value in found.groupdict().items() if value}
-            return ContextFull(ref, **sizes)
+            return ContextFull(ref, sent=sizes.get("sent"), window=sizes.get("window"))
     return ContextFull(ref) if is_known else None
 
 

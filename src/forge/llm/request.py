@@ -120,7 +120,7 @@ class RequestSender:
         from forge.llm.adapter import ModelConnection, Received, receive
 
         target, spender = request.target, request.spender
-        credential = await self._catalog.credential(target, spender.account_id, spender.scope)
+        credential = await self._catalog.credential(target.provider, spender.account_id, spender.scope)
         key = credential.key
         model = connections.model(target.provider, target.model, key)
         call_id = await self._budgets.reserve(spender, request.estimate(is_shared=credential.is_shared))

@@ -16,12 +16,14 @@ from forge.llm.models import (
     NewBudget,
     NewChain,
     NewPrice,
+    NewProbe,
     NewProvider,
     NewShare,
     NewTest,
     OwnBudget,
     Price,
     Provider,
+    ProviderProbe,
     ProviderView,
     Role,
     RoleChoice,
@@ -76,6 +78,17 @@ async def save_provider(
     if body.base_url is not None:
         caller.must_be_owner()
     return reply(await models.save_provider(caller.account_id, name, body))
+
+
+@router.post("/providers/{name}/probe")
+async def probe_provider(
+    caller: Admin, models: Service, name: ProviderName, body: NewProbe
+) -> Envelope[ProviderProbe]:
+    """Ask the provider which models it has, and test one of them with three short calls. For a server of local models,
+    models without a price get a price of 0 and the context window that the server reports. Problems of the provider are
+    returned as `problem`, not as an error of this request.
+    """
+    return reply(await models.probe(caller.account_id, name, body.model))
 
 
 @router.delete("/providers/{name}")

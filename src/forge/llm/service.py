@@ -23,6 +23,8 @@ from forge.llm.models import (
     Price,
     Prompt,
     Provider,
+    ProviderKind,
+    ProviderProbe,
     ProviderView,
     Reply,
     Role,
@@ -31,10 +33,13 @@ from forge.llm.models import (
     Spent,
     TestResult,
 )
-from forge.llm.prices import known_models, load_price_table
+from forge.llm.prices import PriceTable, known_models, load_price_table
+from forge.llm.probe import ProviderProbing
 from forge.store.database import Store, Tx
 from forge.store.pagination import Cursor, Page, make_page
 
+USUAL_WINDOW = 128_000
+"""Context window of an unknown model, unless it is on a server with OpenAI's API, which may have a much smaller one."""
 LastFour = Callable[[str, str, str], Awaitable[str | None]]
 """Returns the last characters of a secret by account, name and scope; None if it is not set."""
 
@@ -55,6 +60,7 @@ class Models:
         self._catalog = catalog
         self._budgets = gateway.budgets
         self._tester = ModelTester(database, catalog, gateway)
+        self._probing = ProviderProbing(database, catalog, gateway)
         self._last_four = last_four
         self._clock = clock
 
@@ -98,9 +104,10 @@ class Models:
 
     async def save_provider(self, account_id: str, name: str, wanted: NewProvider) -> ProviderView:
         """Add a provider, or change a known one."""
-        provider = checked_provider(name, wanted)
         await load_price_table()
         async with self._database.begin() as tx:
+            before = (await self._catalog.providers(tx, account_id)).get(name)
+            provider = checked_provider(name, wanted, before)
             await store.save_provider(tx, account_id, provider)
             await self._must_have_prices(
                 tx, account_id, f"There are no prices for models at {provider.base_url or name}"
@@ -127,21 +134,52 @@ class Models:
 
     async def set_price(self, account_id: str, ref: str, new: NewPrice) -> Price:
         """Set a price that overrides the table. Default for cached tokens: the input price."""
-        price = Price(
-            input=new.input,
-            output=new.output,
-            cache_read=new.input if new.cache_read is None else new.cache_read,
-            cache_write=new.input if new.cache_write is None else new.cache_write,
-            context_window=new.context_window,
-            overridden=True,
-        )
-        async with self._database.begin() as tx:
-            providers = await self._catalog.providers(tx, account_id)
-            provider, model = split_ref(ref, providers)
+        await load_price_table()
+        async with self._database.read() as tx:
+            provider, model = split_ref(ref, await self._catalog.providers(tx, account_id))
             if provider.is_shared:
                 raise Conflict(f"The prices of {provider.name} are set by the owner of this server.")
+            before = PriceTable(await store.list_prices(tx, account_id)).find(provider, model)
+        window = new.context_window or (before and before.context_window)
+        price = _completed(
+            new, before, provider, window or await self._default_window(account_id, provider, model)
+        )
+        async with self._database.begin() as tx:
             await store.save_price(tx, account_id, f"{provider.name}:{model}", price)
         return price
+
+    async def _default_window(self, account_id: str, provider: Provider, model: str) -> int:
+        if provider.base_url is None or provider.kind is ProviderKind.ANTHROPIC:
+            return USUAL_WINDOW
+        window = await self._probing.window(account_id, provider, model)
+        if window is None:
+            ref = f"{provider.name}:{model}"
+            raise Invalid(
+                f"The context window of {ref} is unknown, because the server does not report it.",
+                field="context_window",
+                hint=f"Set it in tokens: forge models price {ref} --context TOKENS",
+            )
+        return window
+
+    async def probe(self, account_id: str, name: str, model: str | None = None) -> ProviderProbe:
+        """Ask the provider about itself and test one of its models. Problems are part of the result."""
+        try:
+            probed = await self._probing.ask(account_id, name)
+        except NotFound:
+            raise
+        except ForgeError as error:
+            async with self._database.read() as tx:
+                provider = (await self._catalog.providers(tx, account_id))[name]
+            view = await self._with_key(account_id, provider)
+            return ProviderProbe(provider=view, problem=error.message, hint=error.hint)
+        trial = await self._probing.try_model(account_id, probed, model)
+        again = await self._probing.ask(account_id, name) if trial and not trial.problem else probed
+        return ProviderProbe(
+            provider=await self._with_key(account_id, probed.provider),
+            models=again.models,
+            priced=sorted({*probed.priced, *again.priced}),
+            trial=trial,
+        )
 
     async def remove_price(self, account_id: str, ref: str) -> Price:
         """Reset to the table's price."""
@@ -224,6 +262,31 @@ class Models:
                     f"{why_not}, and {ref} is chosen in {location}.",
                     hint=f"Set its price first (forge models price {ref} --input 1 --output 5), or choose another model.",
                 )
+
+
+def _completed(new: NewPrice, before: Price | None, provider: Provider, window: int) -> Price:
+    """Complete a price with the previous one; a local model costs nothing."""
+    free = 0.0 if provider.server else None
+    amounts = (new.input, before and before.input, free), (new.output, before and before.output, free)
+    input_price, output_price = (
+        next((amount for amount in known if amount is not None), None) for known in amounts
+    )
+    if input_price is None or output_price is None:
+        raise Invalid("A new price needs the amounts for input and output.", field="input")
+    kept = before if new.input is None else None
+    return Price(
+        input=input_price,
+        output=output_price,
+        cache_read=_first(new.cache_read, kept and kept.cache_read, input_price),
+        cache_write=_first(new.cache_write, kept and kept.cache_write, input_price),
+        context_window=window,
+        overridden=True,
+        detected=before is not None and before.detected and new.context_window is None,
+    )
+
+
+def _first(*amounts: float | None) -> float:
+    return next(amount for amount in amounts if amount is not None)
 
 
 def _without_key(choice: RoleChoice, providers: Mapping[str, ProviderView]) -> RoleChoice:

@@ -14,8 +14,10 @@ from forge.agents.steps import AgentSteps
 from forge.agents.tool import ToolBox, ToolContext
 from forge.bots.chat.chat_steps import AnswerTarget, ChatSteps
 from forge.bots.chat.completion import AnswerEnding, AnswerWriter, FollowUpRun, FollowUps
+from forge.bots.chat.continuation import without_overlap
 from forge.bots.chat.preparation import AnswerPreparation, PreparedAnswer
 from forge.bots.chat.prompt_context import RESUME, PromptContext
+from forge.bots.chat.retry_notes import RetryNotes
 from forge.bots.chat.run_inputs import CHAT, ChatInput
 from forge.bots.chat.side_calls import RETRY
 from forge.bots.chat.skill_use import ChatSkills
@@ -48,6 +50,7 @@ class ChatRun:
         preparation: AnswerPreparation,
         writer: AnswerWriter,
         follow_up_run: FollowUpRun,
+        retry_notes: RetryNotes,
     ) -> None:
         self._steps = steps
         self._prompt_context = prompt_context
@@ -55,6 +58,7 @@ class ChatRun:
         self._preparation = preparation
         self._writer = writer
         self._follow_up_run = follow_up_run
+        self._retry_notes = retry_notes
 
     def kind(self) -> RunKind[ChatInput]:
         return RunKind(CHAT, ChatInput, self.run, title=lambda inputs: inputs.title)
@@ -69,7 +73,8 @@ class ChatRun:
                 ending, result=AgentResult.model_validate(await context.step("bill", self._bill))
             )
         due = await context.transact(
-            "answered", lambda tx: self._writer.finish(tx, context.run_id, inputs, ending)
+            "answered",
+            lambda tx: self._writer.finish(tx, context.run_id, inputs, ending, context.run.created_at),
         )
         if due is not None:
             await self._follow_up_run.run_follow_ups(context, inputs, FollowUps.model_validate(due))
@@ -99,6 +104,7 @@ class ChatRun:
             database=self._steps.database,
             sandboxes=self._steps.sandboxes,
             prompt_context=self._prompt_context,
+            retry_notes=self._retry_notes,
             target=AnswerTarget(
                 inputs.bot_id,
                 inputs.session_id,
@@ -108,11 +114,12 @@ class ChatRun:
                 prepared.facts,
                 prepared.skills,
                 prepared.sent,
+                continues=bool(inputs.said) and not prepared.used,
             ),
         )
         agent = Agent(context, self._spec(context.account_id, inputs, prepared), steps)
         result = await agent.answer(prepared.at)
-        return _ending(result, inputs.said + agent.spoken)
+        return _ending(result, inputs.said + without_overlap(inputs.said, agent.spoken))
 
     def _spec(self, account_id: str, inputs: ChatInput, prepared: PreparedAnswer) -> AgentSpec:
         own = ChatSkills(self._prompt_context.bots, self._skills, account_id, inputs.bot_id)

@@ -15,9 +15,11 @@ from forge.agents.spec import AgentSpec
 from forge.agents.steps import FLUSH_S, MAX_DELTA_CHARS, AgentSteps, ModelAnswer
 from forge.bots.chat import store
 from forge.bots.chat.branches import read_message, session_stream
+from forge.bots.chat.continuation import OverlapFilter, without_overlap
 from forge.bots.chat.models import AnswerFacts, ChatAnswered, ChatDelta, ChatSkillUsed, SkillUse
 from forge.bots.chat.prompt_context import PromptContext, with_partial_answer
-from forge.bots.chat.skill_use import finished_use, started_use, with_use, with_uses_stopped
+from forge.bots.chat.retry_notes import RetryNotes
+from forge.bots.chat.skill_use import as_ended, finished_use, started_use, with_use
 from forge.bots.models import MessageStatus
 from forge.errors import ForgeError
 from forge.events.log import EventLog
@@ -51,13 +53,15 @@ class ChatAnswerSink:
         *,
         joint: str = "",
     ) -> None:
-        """`said` is the existing text; `joint` separates it from the first new text."""
+        """`said` is the existing text; `joint` separates it from the first new text. Without `joint` the new text
+        continues it."""
         self._database = database
         self._events = events
         self._stream = session_stream(session_id)
         self._message_id = message_id
         self._run_id = run_id
         self._joint = joint
+        self._overlap = OverlapFilter("" if joint else said)
         self._texts = {"text": said, "thinking": ""}
         self._published = {"text": len(said), "thinking": 0}
         self._published_at = 0.0
@@ -69,6 +73,8 @@ class ChatAnswerSink:
         return repair_surrogates(self._texts["text"])
 
     async def add(self, kind: "DeltaKind", text: str) -> None:
+        if kind == "text":
+            text = self._overlap.add(text)
         if kind == "text" and text:
             text, self._joint = self._joint + text, ""
         self._texts[kind] += text
@@ -79,6 +85,7 @@ class ChatAnswerSink:
 
     async def flush(self) -> None:
         """Publish and save everything, before a pause."""
+        self._texts["text"] += self._overlap.rest()
         await self._publish()
         await self.save()
 
@@ -120,6 +127,8 @@ class AnswerTarget:
     skills: list[CatalogueLine]
     sent: int
     """Tokens of what the agent does not count: the bot's files and the history."""
+    continues: bool = False
+    """The question only asks to continue the existing text."""
 
 
 def merge_facts(before: AnswerFacts | None, facts: AnswerFacts) -> AnswerFacts:
@@ -141,6 +150,7 @@ def merge_facts(before: AnswerFacts | None, facts: AnswerFacts) -> AnswerFacts:
 @dataclass(frozen=True)
 class ChatSteps(AgentSteps):
     prompt_context: PromptContext
+    retry_notes: RetryNotes
     target: AnswerTarget
 
     def overhead_tokens(self, prompt: Prompt) -> int:
@@ -149,7 +159,8 @@ class ChatSteps(AgentSteps):
     async def think(
         self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt, spoken: str
     ) -> StepResult | dict[str, Any]:
-        target, said = self.target, self.target.said + spoken
+        target = self.target
+        said = target.said + without_overlap(target.said, spoken)
         if not await self._claim(step, said, is_first=turn == 1):
             await self.gateway.budgets.write_off(Spender(step.account_id, step.key, step.run_id, spec.scope))
             return ModelAnswer(interrupted=True).model_dump(mode="json")
@@ -159,7 +170,8 @@ class ChatSteps(AgentSteps):
         )
         whole = await self._full_prompt(step.account_id, prompt)
         try:
-            answered = await self.ask(step, turn, spec, whole, sink.add)
+            async with self.retry_notes.around(step, spec.retry, target.answer_id):
+                answered = await self.ask(step, turn, spec, whole, sink.add)
             if _wants_tools(answered):
                 await sink.flush()
             return answered
@@ -230,7 +242,12 @@ class ChatSteps(AgentSteps):
             history = with_partial_answer(history, asked, target.said)
         system = await self.prompt_context.system(bot, branch.session, target.skills)
         return prompt.model_copy(
-            update={"system": system, "messages": [*history, *prompt.messages], "settled": []}
+            update={
+                "system": system,
+                "messages": [*history, *prompt.messages],
+                "settled": [],
+                "continues": target.continues and len(prompt.messages) == 1,
+            }
         )
 
     async def _recalled(self) -> list[str]:
@@ -248,7 +265,7 @@ class ChatSteps(AgentSteps):
             row = await store.find_message(tx, self.target.answer_id)
             if row is None or row.status is not MessageStatus.STOPPED or row.answer is None:
                 return
-            facts = with_uses_stopped(row.answer).model_copy(
+            facts = as_ended(row.answer).model_copy(
                 update={
                     "model": bill.model,
                     "usage": row.answer.usage + bill.usage,

@@ -6,6 +6,7 @@ A failed follow-up does not fail the answer; it is recorded in the log of its ru
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import BaseModel
@@ -27,7 +28,7 @@ from forge.bots.chat.preparation import PreparedAnswer, estimate_tokens
 from forge.bots.chat.prompt_context import PromptContext
 from forge.bots.chat.run_inputs import REMEMBER, ChatInput, RememberInput
 from forge.bots.chat.side_calls import RETRY, UNUSABLE_MODEL_ERRORS, SideCalls, clean_title, title_prompt
-from forge.bots.chat.skill_use import with_uses_stopped
+from forge.bots.chat.skill_use import as_ended
 from forge.bots.chat.store import MessageRow, SessionRow
 from forge.bots.memory.extraction import ExtractedFact, PreparedFact, extract
 from forge.bots.models import MessageStatus
@@ -37,6 +38,7 @@ from forge.kernel.clock import now
 from forge.kernel.ids import derived_id
 from forge.llm.budgets import Spender
 from forge.llm.gateway import Gateway
+from forge.llm.messages import StopReason
 from forge.llm.models import Role
 from forge.runs.attempt import Retry, StepInfo
 from forge.runs.context import RunContext, StepFailed
@@ -89,7 +91,7 @@ class AnswerWriter:
         await self._events.append(tx, session_stream(inputs.session_id), event)
 
     async def finish(
-        self, tx: Tx, run_id: str, inputs: ChatInput, ending: AnswerEnding
+        self, tx: Tx, run_id: str, inputs: ChatInput, ending: AnswerEnding, began: datetime
     ) -> dict[str, Any] | None:
         """Store the end of an answer and return its follow-ups; None if it was stopped, deleted or failed.
 
@@ -99,7 +101,7 @@ class AnswerWriter:
         row = await store.find_message(tx, inputs.answer_id)
         if session is None or row is None or row.answer is None:
             return None
-        values = _values(row, row.answer, ending)
+        values = _values(row, row.answer, ending, now() - began)
         row = (
             await store.change_message(tx, row.id, {row.status}, of_run=run_id, **values) if values else None
         )
@@ -118,20 +120,31 @@ class AnswerWriter:
         branch = await store.list_branch(tx, session.id, answer.id)
         fresh = messages_after(branch, session.remembered_id)
         answers = sum(row.role is Speaker.ASSISTANT for row in fresh)
+        needs_title = not session.is_titled and not is_cut_off(answer)
         if answers < EXCHANGES_PER_EXTRACTION or session.origin is not None:
-            return FollowUps(needs_title=not session.is_titled)
+            return FollowUps(needs_title=needs_title)
         await store.change_session(tx, session.id, remembered_id=answer.id)
         return FollowUps(
-            needs_title=not session.is_titled,
+            needs_title=needs_title,
             remember_after=session.remembered_id,
             remember_upto=answer.id,
         )
 
 
-def _values(row: MessageRow, answer: AnswerFacts, ending: AnswerEnding) -> dict[str, Any] | None:
+def is_cut_off(row: MessageRow) -> bool:
+    """Return whether the answer is incomplete although it ended: it does not feed titles and memories."""
+    return row.answer is not None and row.answer.stop in (StopReason.LENGTH, StopReason.REPEATED)
+
+
+def _values(
+    row: MessageRow, answer: AnswerFacts, ending: AnswerEnding, took: timedelta
+) -> dict[str, Any] | None:
     """Return the changed columns of the answer. An answer that was stopped just before its end stays stopped, with its
     complete text."""
-    facts = with_uses_stopped(with_result(answer, ending.result) if ending.result else answer)
+    facts = as_ended(with_result(answer, ending.result) if ending.result else answer)
+    if ending.status is MessageStatus.FAILED:  # including the pauses between the attempts
+        duration_ms = (answer.duration_ms or 0) + round(took.total_seconds() * 1000)
+        facts = facts.model_copy(update={"duration_ms": duration_ms})
     values: dict[str, Any] = {"answer": facts.model_dump(mode="json"), "cost_micros": facts.cost_micros}
     if ending.text is not None:
         values["text"] = ending.text
@@ -227,7 +240,7 @@ class FollowUpRun:
         branch = await self._prompt_context.branch(inputs.session_id, inputs.answer_id)
         bot = await self._prompt_context.bots.find(step.account_id, inputs.bot_id)
         prompt = title_prompt(branch.rows[0].text, branch.rows[-1].text)
-        return await self._side_calls.call(step, inputs.scope, bot.identity.ref, prompt)
+        return await self._side_calls.call(step, inputs.scope, bot.identity.ref, prompt, is_background=True)
 
     async def _remember(self, context: RunContext, inputs: RememberInput, retry: Retry) -> int:
         found = await context.step("extract", self._extract, inputs, retry=retry)
@@ -253,7 +266,9 @@ class FollowUpRun:
             return StepResult([])
         branch = await self._prompt_context.branch(inputs.session_id, inputs.upto_id)
         said = [
-            (row.role, row.text) for row in messages_after(branch.rows, inputs.after_id) if row.text.strip()
+            (row.role, row.text)
+            for row in messages_after(branch.rows, inputs.after_id)
+            if row.text.strip() and not is_cut_off(row)
         ]
         known = await self._prompt_context.memories.find(bot.id, limit=MAX_KNOWN)
         facts = await self._ask(step, inputs.scope, bot.identity.ref, said, [one.fact for one in known.items])

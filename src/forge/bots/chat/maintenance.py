@@ -11,7 +11,7 @@ from forge.bots.chat import store
 from forge.bots.chat.branches import read_message, session_stream
 from forge.bots.chat.models import ChatAnswered
 from forge.bots.chat.run_inputs import REMEMBER, RememberInput
-from forge.bots.chat.skill_use import with_uses_stopped
+from forge.bots.chat.skill_use import as_ended
 from forge.bots.chat.store import MessageRow, SessionRow
 from forge.bots.models import MessageStatus
 from forge.bots.notifications import notify_changed
@@ -41,7 +41,7 @@ class StaleAnswers:
         status = MessageStatus.INTERRUPTED
         if run is not None and run.status is RunStatus.CANCELLED:
             status = MessageStatus.STOPPED
-        facts = with_uses_stopped(writing.answer) if writing.answer else None
+        facts = as_ended(writing.answer) if writing.answer else None
         async with self._database.begin() as tx:
             row = await store.change_message(
                 tx,

@@ -64,6 +64,19 @@ class SkillUse(BaseModel):
     started_at: datetime
 
 
+class RetryNote(BaseModel):
+    """A failed attempt to reach the model, and the time of the next one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    problem: Problem
+    attempt: int
+    """Number of the next attempt."""
+    attempts: int
+    """Maximum number of attempts."""
+    at: datetime
+
+
 class AnswerFacts(BaseModel):
     """Parameters and costs of an answer. The parameters are those sent to the model."""
 
@@ -84,6 +97,8 @@ class AnswerFacts(BaseModel):
     recalled: list[Recalled] = []
     skills_used: list[SkillUse] = []
     """In the order they started."""
+    retry: RetryNote | None = None
+    """Set while the answer waits for the next attempt."""
 
 
 class Message(BaseModel):
@@ -223,6 +238,14 @@ class ChatResumed(EventData):
     answer: Message
 
 
+class ChatRetrying(EventData):
+    """The model did not answer; it is asked again at `retry.at`."""
+
+    type: ClassVar[str] = "chat.retrying"
+    message_id: str
+    retry: RetryNote
+
+
 class ChatAnswered(EventData):
     """An answer ended: see its status."""
 
@@ -277,6 +300,7 @@ class ChatDelta(EventData):
 EVENTS: tuple[type[EventData], ...] = (
     ChatAsked,
     ChatResumed,
+    ChatRetrying,
     ChatAnswered,
     ChatChanged,
     ChatSkillUsed,

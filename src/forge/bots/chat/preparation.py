@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict
 from forge.bots.chat import store
 from forge.bots.chat.models import AnswerFacts, Recalled, SkillUse, Speaker
 from forge.bots.chat.prompt_context import Branch, PromptContext
+from forge.bots.chat.retry_notes import RetryNotes
 from forge.bots.chat.run_inputs import ChatInput
-from forge.bots.chat.side_calls import SideCalls
+from forge.bots.chat.side_calls import RETRY, SideCalls
 from forge.bots.chat.skill_use import describe_uses
 from forge.bots.chat.store import MessageRow
 from forge.bots.models import Identity
@@ -122,10 +123,17 @@ class PreparedAnswer(BaseModel):
 
 
 class AnswerPreparation:
-    def __init__(self, context: PromptContext, readiness: ModelReadiness, side_calls: SideCalls) -> None:
+    def __init__(
+        self,
+        context: PromptContext,
+        readiness: ModelReadiness,
+        side_calls: SideCalls,
+        retry_notes: RetryNotes,
+    ) -> None:
         self._context = context
         self._readiness = readiness
         self._side_calls = side_calls
+        self._retry_notes = retry_notes
 
     async def prepare(self, step: StepInfo, inputs: ChatInput) -> StepResult:
         context, account_id = self._context, step.account_id
@@ -168,7 +176,8 @@ class AnswerPreparation:
         branch = await self._context.branch(inputs.session_id, inputs.question_id)
         wanted = set(ids)
         rows = [row for row in branch.rows if row.id in wanted]
-        return await self._side_calls.call(step, inputs.scope, model, summary_prompt(before, rows))
+        async with self._retry_notes.around(step, RETRY, inputs.answer_id):
+            return await self._side_calls.call(step, inputs.scope, model, summary_prompt(before, rows))
 
     async def _used(self, answer_id: str) -> list[SkillUse]:
         """Return the skill uses of an answer that is resumed."""

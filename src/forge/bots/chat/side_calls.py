@@ -12,7 +12,8 @@ from forge.runs.attempt import Retry, StepInfo
 from forge.runs.journal import StepResult
 from forge.skills.prompts.quoting import quoted
 
-RETRY = Retry(attempts=4, first_delay_s=2.0, longest_delay_s=30.0)
+RETRY = Retry(attempts=8, first_delay_s=2.0, longest_delay_s=30.0)
+"""Tolerates two minutes, in which a local server can load a model."""
 UNUSABLE_MODEL_ERRORS = (ModelKeyRefused, ModelUnknown, ContextFull)
 """Errors after which the bot's own model is used instead of the utility model, which has a smaller window or no key."""
 TITLE_TOKENS = 40
@@ -29,13 +30,23 @@ class SideCalls:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
-    async def call(self, step: StepInfo, scope: str, own_model: str | None, prompt: Prompt) -> StepResult:
+    async def call(
+        self,
+        step: StepInfo,
+        scope: str,
+        own_model: str | None,
+        prompt: Prompt,
+        *,
+        is_background: bool = False,
+    ) -> StepResult:
         """Call the utility model, or the bot's own model if that cannot be used."""
         spender = Spender(step.account_id, step.key, step.run_id, scope)
         try:
-            reply = await self._gateway.call(spender, Role.UTILITY, prompt)
+            reply = await self._gateway.call(spender, Role.UTILITY, prompt, is_background=is_background)
         except UNUSABLE_MODEL_ERRORS:
-            reply = await self._gateway.call(spender, Role.BOT, prompt, model=own_model)
+            reply = await self._gateway.call(
+                spender, Role.BOT, prompt, model=own_model, is_background=is_background
+            )
         found: dict[str, Any] = {"text": reply.message.text, "cost_micros": reply.cost_micros}
         return StepResult(found)
 

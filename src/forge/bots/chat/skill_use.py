@@ -84,13 +84,13 @@ def with_use(facts: AnswerFacts, use: SkillUse) -> AnswerFacts:
     return facts.model_copy(update={"skills_used": uses})
 
 
-def with_uses_stopped(facts: AnswerFacts) -> AnswerFacts:
-    """Mark running uses as stopped, because their answer ended."""
+def as_ended(facts: AnswerFacts) -> AnswerFacts:
+    """Mark running uses of skills as stopped, and the retry as over, because the answer ended."""
     uses = [
         use.model_copy(update={"state": UseState.STOPPED}) if use.state is UseState.RUNNING else use
         for use in facts.skills_used
     ]
-    return facts.model_copy(update={"skills_used": uses})
+    return facts.model_copy(update={"skills_used": uses, "retry": None})
 
 
 def describe_uses(uses: Sequence[SkillUse], what: str) -> str:

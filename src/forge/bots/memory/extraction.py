@@ -147,7 +147,9 @@ async def extract(
         max_output=MAX_OUTPUT,
         temperature=0.0,
     )
-    found = await gateway.ask(spender, role, prompt, Extraction, model=model, example=EXAMPLE)
+    found = await gateway.ask(
+        spender, role, prompt, Extraction, model=model, example=EXAMPLE, is_background=True
+    )
     said = [text for role, text in transcript if role == PERSON]
     backed = [fact for fact in found.facts if _is_backed(fact, said, known)]
     if dropped := len(found.facts) - len(backed):

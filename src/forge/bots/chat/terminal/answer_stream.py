@@ -4,10 +4,19 @@ import time
 from collections.abc import Generator
 from contextlib import suppress
 
-from forge.bots.chat.models import ChatAnswered, ChatDelta, ChatSkillUsed, Message, SkillUse
+from forge.bots.chat.models import (
+    ChatAnswered,
+    ChatDelta,
+    ChatRetrying,
+    ChatSkillUsed,
+    Message,
+    RetryNote,
+    SkillUse,
+)
 from forge.bots.models import MessageStatus
 from forge.errors import ForgeError, NotFound, Unavailable
 from forge.events.models import Event
+from forge.kernel.clock import now
 from forge.terminal.client import Client
 from forge.terminal.follower import RawEvent
 
@@ -28,6 +37,9 @@ class AnswerView:
 
     def skill(self, use: SkillUse) -> None:
         """Show that a skill started or finished."""
+
+    def retrying(self, note: RetryNote) -> None:
+        """Show that the model did not answer, and when it is asked again."""
 
     def disconnected(self, message: str) -> None:
         """Show that the connection to the server was lost; it may come back."""
@@ -51,12 +63,18 @@ class AnswerStream:
     def wait_for(self, answer: Message, view: AnswerView, *, is_resumed: bool = False) -> Message:
         """Wait until the answer ends, whatever its status, and return it. Survives restarts of the server."""
         self._answer_id, self._text, self._view = answer.id, answer.text, view
+        if answer.answer and answer.answer.retry:
+            view.retrying(answer.answer.retry)
         try:
             for event in self._open():
                 if event.type == ChatSkillUsed.type:
                     used = ChatSkillUsed.model_validate(event.data)
                     if used.message_id == answer.id:
                         view.skill(used.use)
+                if event.type == ChatRetrying.type:
+                    failed = ChatRetrying.model_validate(event.data)
+                    if failed.message_id == answer.id and failed.retry.at > now():  # not a repeated event
+                        view.retrying(failed.retry)
                 if event.type == ChatAnswered.type:
                     ended = ChatAnswered.model_validate(event.data).answer
                     if ended.id == answer.id and (not is_resumed or self._is_latest_end(ended)):

@@ -1,5 +1,6 @@
 """Print conversations, and answers while they are written."""
 
+import math
 import sys
 from collections.abc import Iterable
 from itertools import dropwhile
@@ -14,10 +15,19 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from forge.bots.chat.footer import footer
-from forge.bots.chat.models import Message, SearchHit, Session, SkillUse, Speaker, UseState
+from forge.bots.chat.models import (
+    Message,
+    RetryNote,
+    SearchHit,
+    Session,
+    SkillUse,
+    Speaker,
+    UseState,
+)
 from forge.bots.chat.terminal.answer_stream import AnswerView
 from forge.bots.models import MessageStatus
 from forge.kernel.clock import now
+from forge.llm.messages import StopReason
 from forge.llm.models import dollars
 from forge.runs.run_view import problem_text
 from forge.terminal.output import FAINT, Columns, Getter, dot, words
@@ -92,8 +102,17 @@ END_MESSAGES = {
 }
 
 
+CUT_MESSAGES = {
+    StopReason.LENGTH: "The answer was cut off at its length limit.",
+    StopReason.REPEATED: "The model kept repeating itself, so its answer was stopped.",
+}
+
+
 class QuietView(AnswerView):
-    """Shows only lost connections; for callers that print the answer themselves."""
+    """Shows only lost connections and retries; for callers that print the answer themselves."""
+
+    def retrying(self, note: RetryNote) -> None:
+        click.echo(_retry_text(note), err=True)
 
     def disconnected(self, message: str) -> None:
         click.echo(message, err=True)
@@ -154,6 +173,9 @@ class LiveView(AnswerView):
         if use.state is not UseState.RUNNING:
             self._out.print(skill_line(use))
 
+    def retrying(self, note: RetryNote) -> None:
+        self._update(Group(_OpenBlock(self._rest), _Countdown(note)))
+
     def disconnected(self, message: str) -> None:
         """Show the message inside the live area: output beside it would be drawn over and leave lines behind."""
         self._update(Group(_OpenBlock(self._rest), words(message, "yellow")))
@@ -200,6 +222,22 @@ class _OpenBlock:
             yield Segment.line()
 
 
+class _Countdown:
+    """A failed attempt, with the seconds to the next one at the time of rendering."""
+
+    def __init__(self, note: RetryNote) -> None:
+        self._note = note
+
+    def __rich__(self) -> Text:
+        return words(_retry_text(self._note), "yellow")
+
+
+def _retry_text(note: RetryNote) -> str:
+    seconds = math.ceil((note.at - now()).total_seconds())
+    when = f"Retrying in {seconds} s" if seconds > 0 else "Retrying now"
+    return clean(f"{note.problem.message} {when} (attempt {note.attempt} of {note.attempts}).")
+
+
 _MARKS = {
     UseState.RUNNING: ("… ", FAINT),
     UseState.DONE: ("✓ ", "green"),
@@ -229,6 +267,8 @@ def footer_page(message: Message, *, hint: str = "") -> Group:
         lines.append(problem_text(message.error))
     elif message.status in END_MESSAGES:
         lines.append(words(END_MESSAGES[message.status], "yellow"))
+    elif message.answer and (cut := CUT_MESSAGES.get(message.answer.stop or StopReason.END)):
+        lines.append(words(cut, "yellow"))
     faint = [hint if message.status.can_resume else "", footer(message)]
     return Group(*lines, *(words(line, FAINT) for line in faint if line))
 
