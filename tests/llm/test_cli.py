@@ -7,6 +7,8 @@ from tests.support.models import KEY, ModelServer, open_models
 from tests.support.server import Server
 from tests.support.terminal import Terminal
 
+from forge.llm.models import Role
+
 
 @pytest.fixture(scope="module")
 def scripted(server: Server) -> Iterator[ModelServer]:
@@ -63,27 +65,52 @@ def test_model_without_price_error_has_hint(forge: Terminal):
 
 
 def test_custom_provider_end_to_end(forge: Terminal):
-    added = forge(
-        "models",
-        "provider",
-        "vllm",
-        "--kind",
-        "openai",
-        "--url",
-        "http://127.0.0.1:1/v1",
-        "--key",
-        "VLLM_KEY",
+    added = forge("models", "provider", "gate", "--url", "http://127.0.0.1:1/v1", "--key", "GATE_KEY")
+    assert (added.code, "gate  openai API at http://127.0.0.1:1/v1" in added.out) == (0, True)
+    assert "There is no key for gate" in added.out
+    assert "Saved gate." in added.err and "forge secrets set GATE_KEY" in added.err
+    assert forge("models", "provider", "gate").code == 1, "it still cannot be asked"
+    unknown = forge("models", "price", "gate:qwen/coder:7b", "--input", "0", "--output", "0")
+    assert unknown.code == 2 and "--context" in unknown.err
+    priced = forge(
+        "models", "price", "gate:qwen/coder:7b", "--input", "0", "--output", "0", "--context", "32000"
     )
-    assert (added.code, added.out) == (0, "Saved vllm.\n")
-    assert "forge secrets set VLLM_KEY" in added.err
-    priced = forge("models", "price", "vllm:qwen/coder:7b", "--input", "0", "--output", "0")
-    assert priced.out == "vllm:qwen/coder:7b: $0 in, $0 out per million tokens.\n"
-    assert "vllm:qwen/coder:7b" in forge("models", "list").out
-    assert forge("models", "set", "utility", "vllm:qwen/coder:7b").code == 0
-    assert forge("models", "provider", "vllm", "--remove").code == 6
+    assert priced.out == "gate:qwen/coder:7b: $0 in, $0 out per million tokens, context window 32,000.\n", (
+        priced.err
+    )
+    assert "gate:qwen/coder:7b" in forge("models", "list").out
+    assert forge("models", "set", "utility", "gate:qwen/coder:7b").code == 0
+    assert forge("models", "provider", "gate", "--remove").code == 6
     assert forge("models", "reset", "utility").code == 0
-    assert forge("models", "price", "vllm:qwen/coder:7b", "--remove").code == 0
-    assert forge("models", "provider", "vllm", "--remove").out == "Removed vllm.\n"
+    assert forge("models", "price", "gate:qwen/coder:7b", "--remove").code == 0
+    assert forge("models", "provider", "gate", "--remove").out == "Removed gate.\n"
+
+
+def test_local_server_is_set_up_with_two_commands(forge: Terminal):
+    call = {"match": {"latest": "Call the tool"}, "turns": [{"tools": [{"report": {"word": "ready"}}]}]}
+    script = {"server": "llama_cpp", "models": ["tiny"], "context_window": 8192, "scenes": {"call": call}}
+    with open_models(script) as running:
+        added = forge("models", "provider", "llama_cpp", "--url", f"{running.url}/v1")
+        assert added.code == 0, added.err
+        for words in (
+            f"llama_cpp  llama.cpp at {running.url}/v1, 1 at a time",
+            "8,192",
+            "tool calls   work",
+            "JSON schemas followed",
+            "forge models set all llama_cpp:tiny",
+        ):
+            assert words in added.out, added.out
+        chosen = forge("models", "set", "all", "llama_cpp:tiny")
+        assert chosen.out.splitlines() == [f"{role}: llama_cpp:tiny" for role in Role]
+        assert forge("models", "test").code == 0
+        again = forge("models", "provider", "llama_cpp", "--json").data
+        assert (again["trial"]["model"], again["models"][0]["context_window"]) == ("llama_cpp:tiny", 8192)
+        assert forge("models", "price", "llama_cpp:tiny", "--context", "4096").code == 0
+        assert "4,096" in forge("models", "price", "llama_cpp:tiny", "--context", "4096").out
+    reset = forge("models", "reset", "all", "--json").data
+    assert {choice["source"] for choice in reset} == {"default"}
+    assert forge("models", "price", "llama_cpp:tiny", "--remove").code == 0
+    assert forge("models", "provider", "llama_cpp", "--remove").code == 0
 
 
 def test_models_test_shows_answer_and_cost(forge: Terminal, scripted: ModelServer):
@@ -133,7 +160,7 @@ def test_budget_is_set_in_dollars(forge: Terminal):
         (["price", "claude-x", "--remove"], 5),
         (["provider", "own"], 2),
         (["provider", "own", "--kind", "openai"], 2),
-        (["provider", "../keys", "--remove"], 2),
+        (["provider", "../keys", "--remove"], 5),
         (["provider", "own", "--remove"], 5),
         (["budget", "year", "1"], 2),
         (["budget", "day", "inf"], 2),

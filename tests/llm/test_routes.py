@@ -34,19 +34,21 @@ async def test_configured_provider_price_and_role_allow_model_call(
     async with live_forge.client() as client:
         provider = {"kind": "anthropic", "base_url": server.url, "key_name": "SCRIPTED_KEY"}
         added = data(await client.put(f"{MODELS}/providers/scripted", json=provider))
+        local = {"server": None, "parallel": None}
         assert added == {
             "name": "scripted",
             "built_in": False,
             "is_shared": False,
             "has_key": False,
             "last_four": "",
+            **local,
             **provider,
         }
         data(await client.put("/api/v1/secrets/SCRIPTED_KEY", json={"value": KEY}))
         said = {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75, "context_window": 200_000}
         ref = "scripted:actors/one:7b"
         price = data(await client.put(f"{MODELS}/prices", params={"model": ref}, json=said))
-        assert price == {**said, "overridden": True}
+        assert price == {**said, "overridden": True, "detected": False}
         chosen = data(await client.put(f"{MODELS}/roles/utility", json={"chain": [ref]}))
         assert chosen == {
             "role": "utility",

@@ -20,7 +20,7 @@ from forge.telemetry import Metrics
 
 ME = "me"
 DEFAULTS = dict.fromkeys(Role, "claude-sonnet-4-5")
-FREE = NewPrice(input=0, output=0)
+FREE = NewPrice(input=0, output=0, context_window=32_000)
 DEAR = NewPrice(input=3, output=15)
 
 
@@ -169,7 +169,7 @@ async def test_rejection_names_the_position(models: Models):
 async def test_price_makes_a_model_usable(models: Models, add_local: AddLocal):
     await add_local("http://127.0.0.1:11434/v1")
     assert (await models.set_chain(ME, Role.BUILDER, ["local:tiny"])).prices == [
-        Price(input=0, output=0, cache_read=0, cache_write=0, context_window=128_000, overridden=True)
+        Price(input=0, output=0, cache_read=0, cache_write=0, context_window=32_000, overridden=True)
     ]
     view = await models.view(ME)
     assert list(view.prices) == ["local:tiny"]
@@ -188,7 +188,7 @@ async def test_cached_tokens_cost_the_input_price_by_default(models: Models):
 async def test_custom_price_overrides_the_table_until_removed(models: Models):
     await models.set_price(ME, "claude-sonnet-4-5", NewPrice(input=1, output=2))
     assert (await models.view(ME)).roles[0].prices[0] == Price(
-        input=1, output=2, cache_read=1, cache_write=1, context_window=128_000, overridden=True
+        input=1, output=2, cache_read=1, cache_write=1, context_window=200_000, overridden=True
     )
     await models.remove_price(ME, "anthropic:claude-sonnet-4-5")
     found = (await models.view(ME)).roles[0].prices[0]

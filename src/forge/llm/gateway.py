@@ -266,7 +266,7 @@ class Gateway:
         )
         return answered.value
 
-    async def ask_with_cost(
+    async def ask_with_cost(  # noqa: PLR0913
         self,
         spender: Spender,
         role: Role,
