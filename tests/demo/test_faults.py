@@ -117,9 +117,11 @@ def test_stream_without_finish_reason_has_the_whole_text(model_server: StartMode
 
 
 def test_loading_model_is_a_503(model_server: StartModels):
-    with openai_client(model_server(faulty("loading"))) as api:
-        with pytest.raises(openai.InternalServerError) as refused:
-            api.chat.completions.create(**HELLO)
+    with (
+        openai_client(model_server(faulty("loading"))) as api,
+        pytest.raises(openai.InternalServerError) as refused,
+    ):
+        api.chat.completions.create(**HELLO)
     assert (refused.value.status_code, refused.value.type) == (503, "unavailable_error")
     assert "Loading model" in refused.value.message
 

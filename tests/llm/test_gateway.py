@@ -19,8 +19,17 @@ from forge.llm.errors import (
     ModelRejected,
     ModelUnknown,
 )
-from forge.llm.messages import StopReason, Text, Thinking, ToolCall, ToolResult, UserMessage, user_message
-from forge.llm.models import CallStatus, Price, Prompt, ProviderKind, Role, ToolSpec
+from forge.llm.messages import (
+    AssistantMessage,
+    StopReason,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+    user_message,
+)
+from forge.llm.models import CallStatus, Price, Prompt, ProviderKind, Role, ServerKind, ToolSpec
 from forge.llm.request import PartialAnswerShown
 from forge.store.database import Store
 
@@ -494,3 +503,22 @@ async def test_unreachable_server_is_named(store: Store):
             ModelFault, match=r"The model server at http://127\.0\.0\.1:1/v1 cannot be reached"
         ):
             await under.gateway.call(spender(), Role.BUILDER, prompt())
+
+
+async def test_message_is_continued_by_a_local_server_unless_it_refuses(
+    store: Store, model_server: StartModels
+):
+    """A server of llama.cpp refuses it for a model that thinks."""
+    server = model_server(script({"text": "no", "fault": "400"}, {"text": " and the rest."}))
+    messages = [
+        user_message("Count"),
+        AssistantMessage(parts=[Text(text="one two")]),
+        user_message("Go on."),
+    ]
+    async with open_gateway(store) as under:
+        await under.add("local", server.url, kind=ProviderKind.OPENAI, server=ServerKind.LLAMA_CPP)
+        await under.choose("local:scripted")
+        reply = await under.gateway.call(spender(), Role.BUILDER, prompt(messages=messages, continues=True))
+    assert reply.message.text == " and the rest."
+    sent = [entry.body["messages"][-1] for entry in server.requests()]
+    assert [message["role"] for message in sent] == ["assistant", "user"]

@@ -11,7 +11,7 @@ from forge.llm import store as llm_store
 from forge.llm.budgets import BudgetLimits, Budgets, Spender
 from forge.llm.catalog import Catalog
 from forge.llm.gateway import CircuitBreaker, Gateway
-from forge.llm.models import ModelCall, Price, Provider, ProviderKind, Role
+from forge.llm.models import ModelCall, Price, Provider, ProviderKind, Role, ServerKind
 from forge.store.database import Store
 from forge.telemetry import Metrics
 
@@ -36,10 +36,11 @@ class GatewayUnderTest:
         key_name: str | None = None,
         models: tuple[str, ...] = ("scripted",),
         price: Price = PRICE,
+        server: ServerKind | None = None,
     ) -> None:
         base = url if kind is ProviderKind.ANTHROPIC else f"{url}/v1"
         async with self.store.begin() as tx:
-            provider = Provider(name=name, kind=kind, base_url=base, key_name=key_name)
+            provider = Provider(name=name, kind=kind, base_url=base, key_name=key_name, server=server)
             await llm_store.save_provider(tx, ACCOUNT, provider)
             for model in models:
                 await llm_store.save_price(tx, ACCOUNT, f"{name}:{model}", price)
