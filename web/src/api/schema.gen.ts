@@ -544,6 +544,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/models/providers/{name}/probe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Probe Provider
+         * @description Ask the provider which models it has, and test one of them with three short calls. For a server of local models,
+         *     models without a price get a price of 0 and the context window that the server reports. Problems of the provider are
+         *     returned as `problem`, not as an error of this request.
+         */
+        post: operations["probe_provider_api_v1_models_providers__name__probe_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/models/shares": {
         parameters: {
             query?: never;
@@ -3215,6 +3237,7 @@ export interface components {
              * @default []
              */
             skills_used: components["schemas"]["SkillUse"][];
+            retry?: components["schemas"]["RetryNote"] | null;
         };
         /**
          * ApiKey
@@ -4150,6 +4173,36 @@ export interface components {
             data: components["schemas"]["ChatResumed"];
         };
         /**
+         * ChatRetrying
+         * @description The model did not answer; it is asked again at `retry.at`.
+         */
+        ChatRetrying: {
+            /** Message Id */
+            message_id: string;
+            retry: components["schemas"]["RetryNote"];
+        };
+        /**
+         * ChatRetryingEvent
+         * @description The model did not answer; it is asked again at `retry.at`.
+         */
+        ChatRetryingEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "chat.retrying";
+            data: components["schemas"]["ChatRetrying"];
+        };
+        /**
          * ChatSkillUsed
          * @description A bot started or finished using a skill: see `use.state`.
          */
@@ -5083,6 +5136,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[ProviderProbe] */
+        Envelope_ProviderProbe_: {
+            data: components["schemas"]["ProviderProbe"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[ProviderView] */
         Envelope_ProviderView_: {
             data: components["schemas"]["ProviderView"];
@@ -5734,10 +5804,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Annotated[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, MessageAnsweredEvent, MessageSentEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent, WorkflowChangedEvent, WorkflowStepLoggedEvent, WorkflowRefusedEvent, WorkflowStepMovedEvent], FieldInfo(annotation=NoneType, required=True, discriminator='type')]]] */
-        Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____: {
+        /** Envelope[list[Annotated[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatRetryingEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, MessageAnsweredEvent, MessageSentEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent, WorkflowChangedEvent, WorkflowStepLoggedEvent, WorkflowRefusedEvent, WorkflowStepMovedEvent], FieldInfo(annotation=NoneType, required=True, discriminator='type')]]] */
+        Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatRetryingEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["MessageAnsweredEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["WorkflowChangedEvent"] | components["schemas"]["WorkflowStepLoggedEvent"] | components["schemas"]["WorkflowRefusedEvent"] | components["schemas"]["WorkflowStepMovedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatRetryingEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["MessageAnsweredEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["WorkflowChangedEvent"] | components["schemas"]["WorkflowStepLoggedEvent"] | components["schemas"]["WorkflowRefusedEvent"] | components["schemas"]["WorkflowStepMovedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -7648,6 +7718,30 @@ export interface components {
             max_tokens: number;
         };
         /**
+         * ModelTrial
+         * @description What a few short calls showed of a model.
+         */
+        ModelTrial: {
+            /** Model */
+            model: string;
+            tools?: components["schemas"]["ToolSupport"] | null;
+            /** Schema Support */
+            schema_support?: boolean | null;
+            /** First Token Ms */
+            first_token_ms?: number | null;
+            /** Tokens Per Second */
+            tokens_per_second?: number | null;
+            /**
+             * Cost Micros
+             * @default 0
+             */
+            cost_micros: number;
+            /** Problem */
+            problem?: string | null;
+            /** Hint */
+            hint?: string | null;
+        };
+        /**
          * ModelsView
          * @description Everything the settings page shows about models.
          */
@@ -7998,30 +8092,49 @@ export interface components {
         };
         /**
          * NewPrice
-         * @description Dollars per million tokens.
+         * @description Dollars per million tokens. What is missing keeps its value; for a new price of a local model it is 0.
          */
         NewPrice: {
             /** Input */
-            input: number;
+            input?: number | null;
             /** Output */
-            output: number;
+            output?: number | null;
             /** Cache Read */
             cache_read?: number | null;
             /** Cache Write */
             cache_write?: number | null;
             /**
              * Context Window
-             * @default 128000
+             * @description Default: the previous value, else what the server reports. Required if it reports none.
              */
-            context_window: number;
+            context_window?: number | null;
+        };
+        /** NewProbe */
+        NewProbe: {
+            /**
+             * Model
+             * @description Name of the model to test. Default: one in use, else one that is loaded, else the first.
+             */
+            model?: string | null;
         };
         /** NewProvider */
         NewProvider: {
+            /** @default openai */
             kind: components["schemas"]["ProviderKind"];
-            /** Base Url */
+            /**
+             * Base Url
+             * @description Default: the usual address of `server`.
+             */
             base_url?: string | null;
             /** Key Name */
             key_name?: string | null;
+            /** @description The server for local models behind the endpoint. Default: what the last probe detected. */
+            server?: components["schemas"]["ServerKind"] | null;
+            /**
+             * Parallel
+             * @description Maximum number of concurrent requests. Default: 1 for a known `server`, else no limit.
+             */
+            parallel?: number | null;
         };
         /** NewReconfiguration */
         NewReconfiguration: {
@@ -8307,6 +8420,11 @@ export interface components {
              * @default false
              */
             overridden: boolean;
+            /**
+             * Detected
+             * @default false
+             */
+            detected: boolean;
         };
         /**
          * Problem
@@ -8351,6 +8469,9 @@ export interface components {
             base_url?: string | null;
             /** Key Name */
             key_name?: string | null;
+            server?: components["schemas"]["ServerKind"] | null;
+            /** Parallel */
+            parallel?: number | null;
             /**
              * Built In
              * @default false
@@ -8367,6 +8488,28 @@ export interface components {
          * @enum {string}
          */
         ProviderKind: "anthropic" | "openai";
+        /**
+         * ProviderProbe
+         * @description What a server reports about itself and its models, and a test of one of them.
+         */
+        ProviderProbe: {
+            provider: components["schemas"]["ProviderView"];
+            /**
+             * Models
+             * @default []
+             */
+            models: components["schemas"]["ServerModel"][];
+            /**
+             * Priced
+             * @default []
+             */
+            priced: string[];
+            trial?: components["schemas"]["ModelTrial"] | null;
+            /** Problem */
+            problem?: string | null;
+            /** Hint */
+            hint?: string | null;
+        };
         /** ProviderView */
         ProviderView: {
             /** Name */
@@ -8376,6 +8519,9 @@ export interface components {
             base_url?: string | null;
             /** Key Name */
             key_name?: string | null;
+            server?: components["schemas"]["ServerKind"] | null;
+            /** Parallel */
+            parallel?: number | null;
             /**
              * Built In
              * @default false
@@ -8699,6 +8845,22 @@ export interface components {
             readonly has_source_code: boolean | null;
             /** Suggested Capabilities */
             readonly suggested_capabilities: string[];
+        };
+        /**
+         * RetryNote
+         * @description A failed attempt to reach the model, and the time of the next one.
+         */
+        RetryNote: {
+            problem: components["schemas"]["Problem"];
+            /** Attempt */
+            attempt: number;
+            /** Attempts */
+            attempts: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
         };
         /**
          * RoleChoice
@@ -9121,6 +9283,27 @@ export interface components {
              * @default false
              */
             is_late: boolean;
+        };
+        /**
+         * ServerKind
+         * @description Servers for local models. They have OpenAI's chat API, and report more about their models than it does.
+         * @enum {string}
+         */
+        ServerKind: "llama_cpp" | "ollama" | "vllm" | "lm_studio";
+        /**
+         * ServerModel
+         * @description A model that a server lists.
+         */
+        ServerModel: {
+            /** Name */
+            name: string;
+            /** Context Window */
+            context_window?: number | null;
+            /**
+             * Is Loaded
+             * @default false
+             */
+            is_loaded: boolean;
         };
         /** Session */
         Session: {
@@ -10281,7 +10464,7 @@ export interface components {
          * @description Why a model stopped. Only `END` and `TOOLS` are complete answers.
          * @enum {string}
          */
-        StopReason: "end" | "tools" | "length" | "context_full" | "refused" | "paused";
+        StopReason: "end" | "tools" | "length" | "context_full" | "repeated" | "refused" | "paused";
         /**
          * StripRun
          * @description A run in the status strip of a workflow.
@@ -10409,6 +10592,12 @@ export interface components {
             /** Output */
             output?: string | null;
         };
+        /**
+         * ToolSupport
+         * @description How a model answered when it was asked to call a tool.
+         * @enum {string}
+         */
+        ToolSupport: "native" | "text" | "none";
         /**
          * TrialReport
          * @description The result of running a skill's own tests.
@@ -12592,6 +12781,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Envelope_Provider_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    probe_provider_api_v1_models_providers__name__probe_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewProbe"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_ProviderProbe_"];
                 };
             };
             /** @description The errors, with hints how to resolve them. */
@@ -18654,7 +18887,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____"];
+                    "application/json": components["schemas"]["Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatRetryingEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____"];
                 };
             };
             /** @description The errors, with hints how to resolve them. */
