@@ -246,17 +246,16 @@ class Call:
         """Return a value of the JSON body."""
         if name not in self.json():
             raise ApiError(422, f'Invalid request.\n\n"{name}" wasn\'t supplied.')
-        return self.optional(name, kind(), kind)
+        value = self.json()[name]
+        if not isinstance(value, kind):
+            expected = f"{json.dumps(value)} is not {_KINDS[kind]}"
+            raise ApiError(422, f"Invalid request.\n\nFor 'properties/{name}', {expected}.")
+        return value
 
     def optional(self, name: str, default: T, kind: type[Any] | None = None) -> T:
-        value = self.json().get(name, default)
-        expected = kind or type(default)
-        if value is not default and not isinstance(value, expected):
-            shown = json.dumps(value)
-            raise ApiError(
-                422, f"Invalid request.\n\nFor 'properties/{name}', {shown} is not {_KINDS[expected]}."
-            )
-        return value
+        """Return a value of the JSON body, or the default if there is none; `kind` is needed if the default is None."""
+        is_given = name in self.json() and self.json()[name] != default
+        return self.required(name, kind or type(default)) if is_given else default
 
     def integer(self, name: str, default: int, highest: int) -> int:
         """Return a number of the query; like GitHub, fall back to the default if it is none."""

@@ -242,6 +242,10 @@ class Control:
         self._webhooks.mishaps += mishaps
 
     @_operation
+    async def set_delivery_timeout(self, seconds: float) -> None:
+        self._webhooks.timeout_s = seconds
+
+    @_operation
     async def wait_for_deliveries(self) -> None:
         """Wait until every delivery under way was answered or failed."""
         await self._webhooks.settle()

@@ -2,7 +2,6 @@
 
 import binascii
 from base64 import b64decode
-from typing import Any
 
 from forge.demo.github.api import ApiError, Call, Endpoint, Reply, Requirement, invalid, not_found
 from forge.demo.github.bare_repository import ZERO, GitFailed, Person, TreeEntry
@@ -98,7 +97,9 @@ async def _create_blob(call: Call) -> Reply:
     repository = await filled_repository(call, WRITE)
     content, encoding = call.required("content", str), call.optional("encoding", "utf-8")
     try:
-        data = b64decode(content) if encoding == "base64" else content.encode()
+        data = (
+            b64decode("".join(content.split()), validate=True) if encoding == "base64" else content.encode()
+        )
     except binascii.Error:
         raise ApiError(422, "content is not valid Base64") from None
     sha = await repository.git.write_object("blob", data)
@@ -122,7 +123,7 @@ async def _create_tree(call: Call) -> Reply:
     base: str | None = call.optional("base_tree", None, str)
     if base and await repository.git.resolve(base, "tree") is None:
         raise ApiError(422, "base_tree is not a valid tree")
-    listed: list[JsonObject] = call.required("tree", list[Any])
+    listed: list[JsonObject] = call.required("tree", list)
     entries = [await _tree_entry(repository, each) for each in listed]
     try:
         sha = await repository.git.write_tree(base, entries)
@@ -157,7 +158,7 @@ async def _get_tree(call: Call) -> Reply:
 async def _create_commit(call: Call) -> Reply:
     repository = await filled_repository(call, WRITE)
     message, tree = call.required("message", str), call.required("tree", str)
-    parents: list[str] = call.optional("parents", list[str]())
+    parents: list[str] = call.optional("parents", [])
     if await repository.git.kind_of(tree) != "tree":
         raise ApiError(422, "Tree SHA does not exist")
     if [each for each in parents if await repository.git.kind_of(each) != "commit"]:
