@@ -22,7 +22,7 @@ def recovered(double: Control) -> Iterator[Control]:
     """The double, without the faults and limits of the test afterwards."""
     yield double
     double.recover()
-    double.set_rate_limit(5000)
+    double.configure(rate_limit=5000)
 
 
 @pytest.fixture(scope="module")

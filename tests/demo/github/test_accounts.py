@@ -117,7 +117,7 @@ def test_deleted_user_has_no_token_and_no_repository(
 
 
 def test_rate_limit_is_counted_announced_and_enforced(recovered: Control, octo: httpx2.Client):
-    recovered.set_rate_limit(3)
+    recovered.configure(rate_limit=3)
     for left in (2, 1, 0):
         answer = octo.get("/user")
         assert (answer.headers["x-ratelimit-limit"], answer.headers["x-ratelimit-remaining"]) == (

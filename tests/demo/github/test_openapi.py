@@ -34,7 +34,9 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(f"npm cannot fetch {PACKAGE}: {done.stderr.strip()[-200:]}")
-    with tarfile.open(next(folder.glob("*.tgz"))) as archive, archive.extractfile(DESCRIPTION) as file:
+    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
+        file = archive.extractfile(DESCRIPTION)
+        assert file is not None
         return json.load(file)
 
 
@@ -109,9 +111,9 @@ def values(double: Control, octo: httpx2.Client) -> dict[str, str]:
     tree = octo.get(f"/repos/acme/shop/git/commits/{sha}").json()["tree"]["sha"]
     file = next(each["sha"] for each in octo.get(f"/repos/acme/shop/git/trees/{tree}").json()["tree"])
     return {
-        **{"owner": "acme", "repo": "shop", "username": "octo", "org": "acme", "branch": "main", "path": "shop.py"},
-        **{"ref": "heads/topic", "sha": sha, "commit_sha": sha, "basehead": "main...topic", "file_sha": file},
-        **{"hook_id": str(hook["id"]), "delivery_id": str(delivery["id"]), "tree_sha": tree},
+        "owner": "acme", "repo": "shop", "username": "octo", "org": "acme", "branch": "main", "path": "shop.py",
+        "ref": "heads/topic", "sha": sha, "commit_sha": sha, "basehead": "main...topic", "file_sha": file,
+        "hook_id": str(hook["id"]), "delivery_id": str(delivery["id"]), "tree_sha": tree,
     }  # fmt: skip
 
 

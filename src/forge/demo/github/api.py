@@ -4,10 +4,12 @@ import hashlib
 import json
 import secrets
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeVar, cast
+from enum import Enum
+from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -17,13 +19,7 @@ from starlette.routing import Route
 from forge.demo.github.webhooks import Webhooks
 from forge.demo.github.world import Account, JsonObject, Repository, Role, Token, TokenKind, World
 
-_KINDS: dict[type[Any], str] = {
-    str: "a string",
-    bool: "a boolean",
-    int: "an integer",
-    list: "an array",
-    dict: "an object",
-}
+_KINDS: dict[type[Any], str] = {str: "a string", bool: "a boolean", list: "an array", dict: "an object"}
 DOCUMENTATION = "https://docs.github.com/rest"
 MAX_PER_PAGE = 100
 ANONYMOUS_LIMIT = 60
@@ -39,25 +35,22 @@ class ApiError(Exception):
         status: int,
         message: str,
         *,
-        errors: Sequence[JsonObject] = (),
         headers: Mapping[str, str] | None = None,
         **fields: Any,
     ) -> None:
         super().__init__(message)
         self.status, self.headers = status, dict(headers or {})
-        self.body: JsonObject = {"message": message, **({"errors": list(errors)} if errors else {}), **fields}
-        self.body |= {"documentation_url": DOCUMENTATION, "status": str(status)}
+        self.body = {"message": message, **fields, "documentation_url": DOCUMENTATION, "status": str(status)}
 
 
-def not_found(**options: Any) -> ApiError:
-    return ApiError(404, "Not Found", **options)
+def not_found() -> ApiError:
+    return ApiError(404, "Not Found")
 
 
-def invalid(resource: str, code: str, field: str | None = None, message: str | None = None) -> ApiError:
-    error = {"resource": resource, "code": code, "field": field, "message": message}
-    return ApiError(
-        422, "Validation Failed", errors=[{key: value for key, value in error.items() if value is not None}]
-    )
+def invalid(resource: str, field: str | None, message: str, summary: str = "Validation Failed") -> ApiError:
+    where = {"field": field} if field else {}
+    error = {"resource": resource, "code": "custom", **where, "message": message}
+    return ApiError(422, summary, errors=[error])
 
 
 @dataclass(frozen=True)
@@ -66,9 +59,41 @@ class Requirement:
 
     role: Role
     permission: str
-    """Of a fine-grained token, such as "contents=write"."""
+    """Of a fine-grained token."""
     scopes: tuple[str, ...] = ()
     """Scopes of other tokens that suffice, in addition to `repo`."""
+
+    def accepted_scopes(self, repository: Repository) -> tuple[str, ...]:
+        return ("repo", *(() if repository.is_private else ("public_repo",)), *self.scopes)
+
+
+READ = Requirement(Role.PULL, "metadata=read")
+READ_CONTENTS = Requirement(Role.PULL, "contents=read")
+WRITE_CONTENTS = Requirement(Role.PUSH, "contents=write")
+
+
+class Access(Enum):
+    GRANTED = 200
+    FORBIDDEN = 403
+    """A fine-grained token lacks the permission."""
+    HIDDEN = 404
+
+
+def access_to(repository: Repository, token: Token | None, requirement: Requirement = READ) -> Access:
+    """Return what a token, or an anonymous client, can do with a repository."""
+    is_sensitive = repository.is_private or requirement.role > Role.PULL
+    if token is None:
+        return Access.HIDDEN if is_sensitive else Access.GRANTED
+    if repository.role_of(token.user) < requirement.role:
+        return Access.HIDDEN
+    if token.kind is TokenKind.FINE_GRAINED:
+        if is_sensitive and not token.selects(repository.id):
+            return Access.HIDDEN
+        return (
+            Access.FORBIDDEN if is_sensitive and not token.permits(requirement.permission) else Access.GRANTED
+        )
+    has_scope = not token.effective_scopes.isdisjoint(requirement.accepted_scopes(repository))
+    return Access.HIDDEN if is_sensitive and not has_scope else Access.GRANTED
 
 
 @dataclass(frozen=True)
@@ -84,54 +109,39 @@ class Reply:
         return b"" if self.body is None else json.dumps(self.body, ensure_ascii=False).encode()
 
 
-@dataclass
-class RateWindow:
-    """The requests of one user, or of all anonymous clients, within an hour."""
-
-    reset: datetime
-    used: int = 0
-
-
 class RateLimiter:
+    """Counts the requests of each user, and of all anonymous clients together, within an hour."""
+
     def __init__(self, world: World) -> None:
         self.limit = 5000
         self._world = world
-        self._windows: dict[int | None, RateWindow] = {}
+        self._used: Counter[int | None] = Counter()
+        self._resets: dict[int | None, datetime] = {}
 
     def restart(self, limit: int) -> None:
         """Change the limit of users, and begin a new hour for all."""
         self.limit = limit
-        self._windows.clear()
-
-    def limit_of(self, token: Token | None) -> int:
-        return self.limit if token else min(self.limit, ANONYMOUS_LIMIT)
-
-    def window_of(self, token: Token | None) -> RateWindow:
-        key, moment = token.user.id if token else None, self._world.now()
-        if key not in self._windows or self._windows[key].reset <= moment:
-            self._windows[key] = RateWindow(moment + timedelta(hours=1))
-        return self._windows[key]
-
-    def headers(self, token: Token | None) -> dict[str, str]:
-        numbers = self.numbers(token)
-        return {f"x-ratelimit-{name}": str(value) for name, value in numbers.items()} | {
-            "x-ratelimit-resource": "core"
-        }
+        self._resets.clear()
 
     def numbers(self, token: Token | None) -> dict[str, int]:
-        limit, window = self.limit_of(token), self.window_of(token)
-        used = min(window.used, limit)
-        return {
-            "limit": limit,
-            "remaining": limit - used,
-            "reset": int(window.reset.timestamp()),
-            "used": used,
-        }
+        user, moment = token.user.id if token else None, self._world.now()
+        if self._resets.get(user, moment) <= moment:
+            self._resets[user], self._used[user] = moment + timedelta(hours=1), 0
+        limit = self.limit if token else min(self.limit, ANONYMOUS_LIMIT)
+        used, reset = min(self._used[user], limit), int(self._resets[user].timestamp())
+        return {"limit": limit, "remaining": limit - used, "reset": reset, "used": used}
+
+    def headers(self, token: Token | None) -> dict[str, str]:
+        numbers = {f"x-ratelimit-{name}": str(value) for name, value in self.numbers(token).items()}
+        return numbers | {"x-ratelimit-resource": "core"}
 
     def check(self, token: Token | None) -> None:
-        if self.window_of(token).used >= self.limit_of(token):
+        if self.numbers(token)["remaining"] == 0:
             whose = f"user ID {token.user.id}" if token else "127.0.0.1"
             raise ApiError(403, f"API rate limit exceeded for {whose}.")
+
+    def count(self, token: Token | None) -> None:
+        self._used[token.user.id if token else None] += 1
 
 
 class Call:
@@ -181,14 +191,9 @@ class Call:
 
     def require_permission(self, permission: str) -> None:
         """Check a permission of a fine-grained token, such as "contents=read"."""
-        name, _, level = permission.partition("=")
-        granted = self.token.permissions.get(name) if self.token else None
-        if name != "metadata" and granted not in ("write", level):
-            raise ApiError(
-                403,
-                "Resource not accessible by personal access token",
-                headers={"x-accepted-github-permissions": permission},
-            )
+        if self.token is None or not self.token.permits(permission):
+            headers = {"x-accepted-github-permissions": permission}
+            raise ApiError(403, "Resource not accessible by personal access token", headers=headers)
 
     def repository(self, requirement: Requirement) -> Repository:
         """Return the repository in the path, if user and token may do with it what the requirement says."""
@@ -196,40 +201,30 @@ class Call:
             repository = self.world.repositories.get(int(repository_id))
         else:
             repository = self._named_repository(f"{self.path['owner']}/{self.path['repo']}")
-        if repository is None or repository.role_of(self.viewer) is Role.NONE:
+        if repository is None or (self.token is None and repository.is_private):
             raise not_found()
-        if self.is_fine_grained:
-            self._check_fine_grained(repository, requirement)
-        else:
-            self._check_scopes(repository, requirement)
-        if repository.role_of(self.viewer) < requirement.role:
-            raise not_found()
+        if not self.is_fine_grained:
+            self.headers["x-accepted-oauth-scopes"] = ", ".join(requirement.accepted_scopes(repository))
+        if requirement.role > Role.PULL:
+            self.require_user()
+        match access_to(repository, self.token, requirement):
+            case Access.HIDDEN:
+                raise not_found()
+            case Access.FORBIDDEN:
+                self.require_permission(requirement.permission)
+            case Access.GRANTED:
+                pass
         if repository.is_archived and requirement.permission.endswith("=write"):
             raise ApiError(403, "Repository was archived so is read-only.")
         return repository
 
     def _named_repository(self, full_name: str) -> Repository | None:
-        if repository := self.world.find_repository(full_name):
-            return repository
         moved = self.world.find_moved(full_name)
-        if moved is None or not may_read(self.token, moved):
-            return None
+        if moved is None or access_to(moved, self.token) is Access.HIDDEN:
+            return self.world.find_repository(full_name)
         rest = self.request.url.path.split("/", 6)[6:]
         url = "/".join([f"{self.world.api_url}/repositories/{moved.id}", *rest])
         raise ApiError(301, "Moved Permanently", headers={"location": url}, url=url)
-
-    def _check_fine_grained(self, repository: Repository, requirement: Requirement) -> None:
-        if may_read(self.token, repository, needs_selection=requirement.role > Role.PULL):
-            if repository.is_private or requirement.role > Role.PULL:
-                self.require_permission(requirement.permission)
-            return
-        raise not_found()
-
-    def _check_scopes(self, repository: Repository, requirement: Requirement) -> None:
-        public = () if repository.is_private else ("public_repo",)
-        has_scope = self.has_scope("repo", *public, *requirement.scopes)
-        if (repository.is_private or requirement.role > Role.PULL) and not has_scope:
-            raise not_found()
 
     def json(self) -> JsonObject:
         if not self._raw:
@@ -290,14 +285,11 @@ class Call:
         return {"link": ", ".join(parts)} if parts else {}
 
 
-Handler = Callable[[Call], Awaitable[Reply]]
-
-
 @dataclass(frozen=True)
 class Endpoint:
     method: str
     path: str
-    handler: Handler
+    handler: Callable[[Call], Awaitable[Reply]]
     is_free: bool = False
     """Whether it does not count against the rate limit."""
     is_for_apps: bool = False
@@ -316,26 +308,6 @@ def read_token(authorization: str | None) -> str | None:
     except ValueError:
         return ""
     return name if password in ("", "x-oauth-basic") else password
-
-
-def may_read(token: Token | None, repository: Repository, *, needs_selection: bool = False) -> bool:
-    """Whether the owner of a token can see a repository with it."""
-    if token is None or repository.role_of(token.user) is Role.NONE:
-        return not repository.is_private
-    if token.kind is not TokenKind.FINE_GRAINED:
-        return not repository.is_private or "repo" in token.effective_scopes
-    is_selected = token.repositories is None or repository.id in token.repositories
-    return is_selected or not (repository.is_private or needs_selection)
-
-
-def may_use_contents(token: Token | None, repository: Repository, level: Literal["read", "write"]) -> bool:
-    """Whether a token allows to fetch from a repository it can see, or to push to it."""
-    if token is None or repository.role_of(token.user) < (Role.PUSH if level == "write" else Role.PULL):
-        return False
-    if token.kind is TokenKind.FINE_GRAINED:
-        is_selected = may_read(token, repository, needs_selection=True)
-        return is_selected and token.permissions.get("contents") in ("write", level)
-    return not {"repo", "repo" if repository.is_private else "public_repo"}.isdisjoint(token.effective_scopes)
 
 
 @dataclass
@@ -363,8 +335,8 @@ class Api:
             reply = await _reply_to(call, endpoint)
             if reply.status == 200 and request.method == "GET":
                 reply = _with_etag(reply, request)
-            if not endpoint.is_free and reply.status != 304:
-                self.limiter.window_of(call.token).used += 1
+            if not endpoint.is_free and reply.status not in (304, 401):
+                self.limiter.count(call.token)
             headers = {
                 "x-github-request-id": secrets.token_hex(8).upper(),
                 "x-github-media-type": "github.v3; format=json",

@@ -1,6 +1,15 @@
 """REST endpoints that read branches, commits, comparisons and files, and those for statuses and branch protection."""
 
-from forge.demo.github.api import ApiError, Call, Endpoint, Reply, Requirement, invalid, not_found
+from forge.demo.github.api import (
+    READ_CONTENTS,
+    ApiError,
+    Call,
+    Endpoint,
+    Reply,
+    Requirement,
+    invalid,
+    not_found,
+)
 from forge.demo.github.bare_repository import Commit, TreeEntry
 from forge.demo.github.commit_views import (
     blob_view,
@@ -11,7 +20,7 @@ from forge.demo.github.commit_views import (
     repository_url,
     status_view,
 )
-from forge.demo.github.git_endpoints import READ, filled_repository
+from forge.demo.github.git_endpoints import filled_repository
 from forge.demo.github.protection import required_contexts
 from forge.demo.github.world import JsonObject, Repository, Role, Status
 
@@ -20,7 +29,6 @@ ADMIN_WRITE = Requirement(Role.ADMIN, "administration=write")
 STATUS_READ = Requirement(Role.PULL, "statuses=read", ("repo:status",))
 STATUS_WRITE = Requirement(Role.PUSH, "statuses=write", ("repo:status",))
 MAX_DESCRIPTION = 140
-MAX_STATUSES = 1000
 MAX_FILES = 300
 MAX_COMPARED = 250
 _STATES = ("error", "failure", "pending", "success")
@@ -28,7 +36,7 @@ _KINDS = {"tree": "dir", "commit": "submodule", "blob": "file"}
 
 
 async def _list_branches(call: Call) -> Reply:
-    repository = call.repository(READ)
+    repository = call.repository(READ_CONTENTS)
     branches = await repository.git.refs("refs/heads/")
     wanted = call.query.get("protected")
     names = [name.removeprefix("refs/heads/") for name in branches]
@@ -67,7 +75,7 @@ async def _branch(call: Call, repository: Repository) -> tuple[str, str]:
 
 
 async def _get_branch(call: Call) -> Reply:
-    repository = call.repository(READ)
+    repository = call.repository(READ_CONTENTS)
     name, sha = await _branch(call, repository)
     [commit] = await repository.git.log("-1", sha)
     url = repository_url(call.world, repository)
@@ -138,7 +146,7 @@ async def _unprotect(call: Call) -> Reply:
 
 
 async def _list_commits(call: Call) -> Reply:
-    repository = await filled_repository(call, READ)
+    repository = await filled_repository(call, READ_CONTENTS)
     start = await repository.git.resolve(call.query.get("sha", repository.default_branch))
     if start is None:
         raise not_found()
@@ -156,7 +164,7 @@ async def _commit(call: Call, repository: Repository, revision: str, *, files: b
 
 
 async def _get_commit(call: Call) -> Reply:
-    repository = await filled_repository(call, READ)
+    repository = await filled_repository(call, READ_CONTENTS)
     commit = await _commit(call, repository, call.path["ref"], files=True)
     if call.wants("sha"):
         return Reply(commit.sha.encode(), media_type="application/vnd.github.sha; charset=utf-8")
@@ -170,7 +178,7 @@ async def _get_commit(call: Call) -> Reply:
 
 
 async def _compare(call: Call) -> Reply:
-    repository = await filled_repository(call, READ)
+    repository = await filled_repository(call, READ_CONTENTS)
     git, (base, _, head) = repository.git, call.path["basehead"].partition("...")
     old, new = await git.resolve(base), await git.resolve(head)
     fork = await git.merge_base(old, new) if old and new else None
@@ -204,7 +212,7 @@ async def _compare(call: Call) -> Reply:
 
 
 async def _get_contents(call: Call) -> Reply:
-    repository = call.repository(READ)
+    repository = call.repository(READ_CONTENTS)
     ref, path = call.query.get("ref", repository.default_branch), call.path.get("path", "").strip("/")
     if not await repository.git.refs():
         raise ApiError(404, "This repository is empty.")
@@ -238,14 +246,11 @@ async def _create_status(call: Call) -> Reply:
     if await repository.git.kind_of(sha) != "commit":
         raise ApiError(422, f"No commit found for SHA: {sha}")
     if state not in _STATES:
-        raise invalid("Status", "custom", "state", "state is not included in the list")
+        raise invalid("Status", "state", "state is not included in the list")
     if len(description or "") > MAX_DESCRIPTION:
         message = f"description is too long (maximum is {MAX_DESCRIPTION} characters)"
-        raise invalid("Status", "custom", "description", message)
+        raise invalid("Status", "description", message)
     context = call.optional("context", "default")
-    if sum((each.sha, each.context) == (sha, context) for each in repository.statuses) >= MAX_STATUSES:
-        message = "This SHA and context has reached the maximum number of statuses."
-        raise invalid("Status", "custom", None, message)
     target: str | None = call.optional("target_url", None, str)
     creator, world = call.require_user(), call.world
     status = Status(world.new_id(), sha, state, context, description, target, creator, world.now())

@@ -2,23 +2,23 @@
 
 import asyncio
 import functools
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
-from pydantic import ValidationError, validate_call
+from pydantic import validate_call
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from forge.demo.github.api import Api, ApiError
 from forge.demo.github.bare_repository import ZERO, GitFailed
-from forge.demo.github.faults import RETRY_AFTER_S, SLOW_S, Fault, FaultKind, Faults
 from forge.demo.github.oauth import OAuth
 from forge.demo.github.repository_endpoints import clean_name, person_of
-from forge.demo.github.traffic import CONTROL, RecordedRequest, Traffic
+from forge.demo.github.traffic import CONTROL, Fault, FaultName, RecordedRequest, Traffic
 from forge.demo.github.views import repository_view, user_view
 from forge.demo.github.webhooks import Mishap
 from forge.demo.github.world import Account, OAuthApp, Repository, Role, Token, TokenKind
@@ -26,7 +26,6 @@ from forge.demo.github.world import Account, OAuthApp, Repository, Role, Token, 
 P = ParamSpec("P")
 T = TypeVar("T")
 RoleName = Literal["pull", "push", "admin"]
-FaultName = Literal["down", "slow", "500", "502", "rate_limited", "secondary_limit"]
 
 
 class UnknownName(LookupError):
@@ -53,9 +52,9 @@ class Control:
 
     loop: asyncio.AbstractEventLoop
 
-    def __init__(self, api: Api, oauth: OAuth, faults: Faults, traffic: Traffic) -> None:
+    def __init__(self, api: Api, oauth: OAuth, traffic: Traffic) -> None:
         self._world, self._webhooks, self._limiter = api.world, api.webhooks, api.limiter
-        self._oauth, self._faults, self._traffic = oauth, faults, traffic
+        self._oauth, self._traffic = oauth, traffic
 
     @property
     def url(self) -> str:
@@ -125,20 +124,12 @@ class Control:
         """Create a classic token with scopes, or a fine-grained one with permissions (for all or some repositories)."""
         user, world = self._account(login), self._world
         expires_at = None if expires_in_s is None else world.now() + timedelta(seconds=expires_in_s)
+        ids = None if repositories is None else frozenset(self._repository(each).id for each in repositories)
+        details: dict[str, Any] = {"permissions": dict(permissions or {}), "repositories": ids}
         if permissions is None:
-            return world.add_token(
-                TokenKind.CLASSIC, user, scopes=frozenset(scopes or []), expires_at=expires_at
-            )
-        selected = (
-            None if repositories is None else frozenset(self._repository(each).id for each in repositories)
-        )
-        return world.add_token(
-            TokenKind.FINE_GRAINED,
-            user,
-            permissions=dict(permissions),
-            repositories=selected,
-            expires_at=expires_at,
-        )
+            details = {"scopes": frozenset(scopes or [])}
+        kind = TokenKind.CLASSIC if permissions is None else TokenKind.FINE_GRAINED
+        return world.add_token(kind, user, expires_at=expires_at, **details)
 
     @_operation
     async def revoke_token(self, token: str) -> None:
@@ -203,10 +194,6 @@ class Control:
         return repository
 
     @_operation
-    async def delete_repository(self, full_name: str) -> None:
-        await self._world.delete_repository(self._repository(full_name))
-
-    @_operation
     async def push(
         self,
         full_name: str,
@@ -229,21 +216,9 @@ class Control:
         return sha
 
     @_operation
-    async def delete_branch(self, full_name: str, branch: str) -> None:
-        repository = self._repository(full_name)
-        async with self._webhooks.reporting(repository, self._pusher(repository)):
-            await repository.git.set_ref(
-                f"refs/heads/{branch}", ZERO, await repository.git.resolve(branch) or ZERO
-            )
-
-    @_operation
     async def disturb_deliveries(self, mishaps: list[Mishap]) -> None:
         """Say what happens to the next deliveries of pushes, one entry for each."""
         self._webhooks.mishaps += mishaps
-
-    @_operation
-    async def set_delivery_timeout(self, seconds: float) -> None:
-        self._webhooks.timeout_s = seconds
 
     @_operation
     async def wait_for_deliveries(self) -> None:
@@ -258,26 +233,34 @@ class Control:
         path: str = "*",
         method: str = "*",
         times: int | None = None,
-        delay_s: float = SLOW_S,
-        retry_after_s: int = RETRY_AFTER_S,
+        delay_s: float = 5.0,
+        retry_after_s: int = 60,
     ) -> None:
         """Answer requests with a fault: the next `times` ones, or until `recover`."""
-        count = float("inf") if times is None else times
-        self._faults.active.append(Fault(FaultKind(kind), path, method, count, delay_s, retry_after_s))
+        count = math.inf if times is None else times
+        self._traffic.faults.append(Fault(kind, path, method, count, delay_s, retry_after_s))
 
     @_operation
     async def recover(self) -> None:
         """End all faults."""
-        self._faults.active.clear()
+        self._traffic.faults.clear()
 
     @_operation
-    async def set_rate_limit(self, limit: int) -> None:
-        """Change the number of requests per hour of a user, and start a new hour."""
-        self._limiter.restart(limit)
-
-    @_operation
-    async def set_device_interval(self, seconds: int) -> None:
-        self._oauth.device_interval_s = seconds
+    async def configure(
+        self,
+        *,
+        rate_limit: int | None = None,
+        device_interval_s: int | None = None,
+        delivery_timeout_s: float | None = None,
+    ) -> None:
+        """Change the requests per hour of a user (and start a new hour), the interval of the device flow, or the
+        time a webhook has to answer."""
+        if rate_limit is not None:
+            self._limiter.restart(rate_limit)
+        if device_interval_s is not None:
+            self._oauth.device_interval_s = device_interval_s
+        if delivery_timeout_s is not None:
+            self._webhooks.timeout_s = delivery_timeout_s
 
     @_operation
     async def advance(self, seconds: float) -> None:
@@ -319,9 +302,7 @@ class Control:
         async def answer(request: Request) -> Response:
             try:
                 result = await checked(**(await request.json() if await request.body() else {}))
-            except ValidationError as error:
-                return JSONResponse({"error": str(error)}, 422)
-            except (ApiError, GitFailed, LookupError, TypeError, ValueError) as error:
+            except (ApiError, GitFailed, LookupError, ValueError) as error:
                 return JSONResponse({"error": str(error)}, 422)
             return JSONResponse(self._json(result))
 

@@ -2,16 +2,24 @@
 
 import binascii
 from base64 import b64decode
+from typing import cast
 
-from forge.demo.github.api import ApiError, Call, Endpoint, Reply, Requirement, invalid, not_found
+from forge.demo.github.api import (
+    READ_CONTENTS,
+    WRITE_CONTENTS,
+    ApiError,
+    Call,
+    Endpoint,
+    Reply,
+    Requirement,
+    not_found,
+)
 from forge.demo.github.bare_repository import ZERO, GitFailed, Person, TreeEntry
 from forge.demo.github.commit_views import blob_view, git_commit_view, ref_view, tree_view
 from forge.demo.github.protection import broken_rules
 from forge.demo.github.repository_endpoints import person_of
-from forge.demo.github.world import JsonObject, Repository, Role
+from forge.demo.github.world import JsonObject, Repository
 
-READ = Requirement(Role.PULL, "contents=read")
-WRITE = Requirement(Role.PUSH, "contents=write")
 _MODES = {"100644": "blob", "100755": "blob", "040000": "tree", "160000": "commit", "120000": "blob"}
 
 
@@ -24,7 +32,7 @@ async def filled_repository(call: Call, requirement: Requirement) -> Repository:
 
 
 async def _get_ref(call: Call) -> Reply:
-    repository = await filled_repository(call, READ)
+    repository = await filled_repository(call, READ_CONTENTS)
     name = f"refs/{call.path['ref']}"
     sha = (await repository.git.refs(name)).get(name)
     if sha is None:
@@ -33,14 +41,14 @@ async def _get_ref(call: Call) -> Reply:
 
 
 async def _list_refs(call: Call) -> Reply:
-    repository = await filled_repository(call, READ)
+    repository = await filled_repository(call, READ_CONTENTS)
     start = f"refs/{call.path['ref']}"
     found = [(name, sha) for name, sha in (await repository.git.refs()).items() if name.startswith(start)]
     return call.page([await ref_view(call.world, repository, *each) for each in found])
 
 
 async def _create_ref(call: Call) -> Reply:
-    repository = await filled_repository(call, WRITE)
+    repository = await filled_repository(call, WRITE_CONTENTS)
     name, sha = call.required("ref", str), call.required("sha", str)
     if not name.startswith("refs/") or name.count("/") < 2 or not await _is_valid_name(repository, name):
         raise ApiError(422, f"{name} is not a valid ref name.")
@@ -60,7 +68,7 @@ async def _is_valid_name(repository: Repository, name: str) -> bool:
 
 
 async def _update_ref(call: Call) -> Reply:
-    repository = await filled_repository(call, WRITE)
+    repository = await filled_repository(call, WRITE_CONTENTS)
     name, sha = f"refs/{call.path['ref']}", call.required("sha", str)
     old = (await repository.git.refs(name)).get(name)
     if old is None:
@@ -73,7 +81,7 @@ async def _update_ref(call: Call) -> Reply:
 
 
 async def _delete_ref(call: Call) -> Reply:
-    repository = await filled_repository(call, WRITE)
+    repository = await filled_repository(call, WRITE_CONTENTS)
     name = f"refs/{call.path['ref']}"
     old = (await repository.git.refs(name)).get(name)
     if old is None:
@@ -94,7 +102,7 @@ async def _move_ref(call: Call, repository: Repository, name: str, old: str, new
 
 
 async def _create_blob(call: Call) -> Reply:
-    repository = await filled_repository(call, WRITE)
+    repository = await filled_repository(call, WRITE_CONTENTS)
     content, encoding = call.required("content", str), call.optional("encoding", "utf-8")
     try:
         data = (
@@ -108,7 +116,7 @@ async def _create_blob(call: Call) -> Reply:
 
 
 async def _get_blob(call: Call) -> Reply:
-    repository = await filled_repository(call, READ)
+    repository = await filled_repository(call, READ_CONTENTS)
     sha = call.path["sha"]
     if await repository.git.kind_of(sha) != "blob":
         raise not_found()
@@ -119,11 +127,11 @@ async def _get_blob(call: Call) -> Reply:
 
 
 async def _create_tree(call: Call) -> Reply:
-    repository = await filled_repository(call, WRITE)
+    repository = await filled_repository(call, WRITE_CONTENTS)
     base: str | None = call.optional("base_tree", None, str)
     if base and await repository.git.resolve(base, "tree") is None:
         raise ApiError(422, "base_tree is not a valid tree")
-    listed: list[JsonObject] = call.required("tree", list)
+    listed: list[JsonObject] = call.required("tree", cast(type[list[JsonObject]], list))
     entries = [await _tree_entry(repository, each) for each in listed]
     try:
         sha = await repository.git.write_tree(base, entries)
@@ -148,7 +156,7 @@ async def _tree_entry(repository: Repository, given: JsonObject) -> TreeEntry:
 
 
 async def _get_tree(call: Call) -> Reply:
-    repository = await filled_repository(call, READ)
+    repository = await filled_repository(call, READ_CONTENTS)
     sha = await repository.git.resolve(call.path["sha"], "tree")
     if sha is None:
         raise not_found()
@@ -156,7 +164,7 @@ async def _get_tree(call: Call) -> Reply:
 
 
 async def _create_commit(call: Call) -> Reply:
-    repository = await filled_repository(call, WRITE)
+    repository = await filled_repository(call, WRITE_CONTENTS)
     message, tree = call.required("message", str), call.required("tree", str)
     parents: list[str] = call.optional("parents", [])
     if await repository.git.kind_of(tree) != "tree":
@@ -169,7 +177,7 @@ async def _create_commit(call: Call) -> Reply:
     try:
         sha = await repository.git.write_commit(tree, parents, author, committer, message)
     except (GitFailed, ValueError):
-        raise invalid("Commit", "invalid", "author") from None
+        raise ApiError(422, "Invalid author or committer") from None
     [commit] = await repository.git.log("-1", sha)
     return Reply(git_commit_view(call.world, repository, commit), 201)
 
@@ -181,7 +189,7 @@ def _person(given: JsonObject, default: Person) -> Person:
 
 
 async def _get_commit(call: Call) -> Reply:
-    repository = await filled_repository(call, READ)
+    repository = await filled_repository(call, READ_CONTENTS)
     if await repository.git.kind_of(call.path["sha"]) != "commit":
         raise not_found()
     [commit] = await repository.git.log("-1", call.path["sha"])

@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from forge.demo.github.api import may_read, may_use_contents, read_token
+from forge.demo.github.api import READ_CONTENTS, WRITE_CONTENTS, Access, access_to, read_token
 from forge.demo.github.protection import hook_environment
 from forge.demo.github.webhooks import Webhooks
 from forge.demo.github.world import Repository, Token, World
@@ -39,7 +39,7 @@ class GitHttp:
             return _refusal(401, _BAD_TOKEN)
         full_name = f"{request.path_params['owner']}/{request.path_params['repo'].removesuffix('.git')}"
         repository = self._world.find_repository(full_name) or self._world.find_moved(full_name)
-        if repository is None or not may_read(token, repository):
+        if repository is None or access_to(repository, token) is Access.HIDDEN:
             return _refusal(404 if token else 401, "Repository not found.")
         if repository.full_name.lower() != full_name.lower():
             url = request.url.replace(path=f"/{repository.full_name}.git/{request.url.path.split('/', 3)[3]}")
@@ -49,7 +49,7 @@ class GitHttp:
         return await self._receive(request, repository, token)
 
     async def _upload(self, request: Request, repository: Repository, token: Token | None) -> Response:
-        if repository.is_private and not may_use_contents(token, repository, "read"):
+        if access_to(repository, token, READ_CONTENTS) is not Access.GRANTED:
             return _refusal(403, "Write access to repository not granted.")
         process = await _start(request, repository, {})
         feeding = asyncio.create_task(_feed(process, request))
@@ -59,7 +59,7 @@ class GitHttp:
     async def _receive(self, request: Request, repository: Repository, token: Token | None) -> Response:
         if token is None:
             return _refusal(401, "No anonymous write access.")
-        if not may_use_contents(token, repository, "write"):
+        if access_to(repository, token, WRITE_CONTENTS) is not Access.GRANTED:
             return _refusal(403, f"Permission to {repository.full_name}.git denied to {token.user.login}.")
         if repository.is_archived:
             return _refusal(403, "This repository was archived so it is read-only.")

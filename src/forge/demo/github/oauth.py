@@ -1,13 +1,11 @@
-"""Authorization of OAuth apps: web flow with PKCE, device flow, and the endpoints that check and revoke tokens."""
+"""Authorization of OAuth apps: web flow with PKCE, device flow, and revoking tokens."""
 
-import base64
 import hashlib
 import hmac
 import html
 import re
 import secrets
-import zlib
-from base64 import b64decode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,11 +17,11 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from forge.demo.github.api import Call, Endpoint, Reply, not_found
-from forge.demo.github.views import iso, user_view
 from forge.demo.github.world import Account, JsonObject, OAuthApp, Token, TokenKind, World, implied_by
 
 CODE_LIFETIME = timedelta(minutes=10)
 DEVICE_LIFETIME = timedelta(minutes=15)
+DEVICE_INTERVAL_S = 5
 SLOW_DOWN_S = 5
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _JSON = TypeAdapter(dict[str, str])
@@ -32,7 +30,6 @@ _ERRORS = {
     "incorrect_client_credentials": "The client_id and/or client_secret passed are incorrect.",
     "redirect_uri_mismatch": "The redirect_uri MUST match the registered callback URL for this application.",
     "access_denied": "The user has denied your application access.",
-    "application_suspended": "Your application has been suspended. Contact support@github.com.",
     "authorization_pending": "The authorization request is still pending.",
     "slow_down": "Too many requests have been made in the same timeframe.",
     "expired_token": "The `device_code` has expired.",
@@ -43,30 +40,30 @@ _ERRORS = {
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title} · GitHub double</title>
 <style>body{{font:16px system-ui;max-width:32rem;margin:4rem auto}}button{{margin:.25rem}}</style>
 <h1>{title}</h1><p>{text}</p>{form}</html>"""
+_CODE_FORM = '<form><input name="user_code" aria-label="Code" required><button>Continue</button></form>'
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Grant:
-    """A code of the web flow."""
+    """What a code of the web flow stands for."""
 
     app: OAuthApp
     user: Account
-    scopes: frozenset[str]
-    redirect_uri: str | None
-    challenge: str | None
+    asked: Mapping[str, str]
+    """The parameters of the authorization page."""
     expires_at: datetime
 
 
-@dataclass(eq=False)
+@dataclass
 class DeviceGrant:
     """A device that waits for its user."""
 
     app: OAuthApp
     user_code: str
-    scopes: frozenset[str]
+    asked: Mapping[str, str]
     expires_at: datetime
     interval_s: int
-    asked_at: datetime | None = None
+    polled_at: datetime | None = None
     user: Account | None = None
     is_denied: bool = False
 
@@ -76,26 +73,33 @@ class OAuthError(Exception):
 
     def __init__(self, error: str, **fields: object) -> None:
         super().__init__(error)
-        self.body = {"error": error, "error_description": _ERRORS[error], **fields}
-        self.body["error_uri"] = f"https://docs.github.com/apps/oauth-apps#{error.replace('_', '-')}"
+        uri = f"https://docs.github.com/apps/oauth-apps#{error.replace('_', '-')}"
+        self.body = {"error": error, "error_description": _ERRORS[error], "error_uri": uri, **fields}
 
 
 @dataclass
 class OAuth:
     world: World
-    device_interval_s: int = 5
+    device_interval_s: int = DEVICE_INTERVAL_S
     grants: dict[str, Grant] = field(default_factory=dict[str, Grant])
     devices: dict[str, DeviceGrant] = field(default_factory=dict[str, DeviceGrant])
 
     def routes(self) -> list[Route]:
         return [
-            Route("/login/oauth/authorize", self.authorize, methods=["GET", "POST"]),
-            Route("/login/oauth/access_token", self.exchange, methods=["GET", "POST"]),
-            Route("/login/device/code", self.start_device, methods=["POST"]),
-            Route("/login/device", self.confirm_device, methods=["GET", "POST"]),
+            Route("/login/oauth/authorize", self._authorize, methods=["GET", "POST"]),
+            Route("/login/oauth/access_token", self._exchange, methods=["GET", "POST"]),
+            Route("/login/device/code", self._start_device, methods=["POST"]),
+            Route("/login/device", self._confirm_device, methods=["GET", "POST"]),
         ]
 
-    async def authorize(self, request: Request) -> Response:
+    def endpoints(self) -> list[Endpoint]:
+        path = "/applications/{client_id}"
+        return [
+            Endpoint("DELETE", f"{path}/token", self._revoke_token, is_for_apps=True),
+            Endpoint("DELETE", f"{path}/grant", self._revoke_grant, is_for_apps=True),
+        ]
+
+    async def _authorize(self, request: Request) -> Response:
         """Show the page where a user authorizes an app; `?login=` answers it at once, for tests."""
         asked = await _parameters(request)
         app = self.world.apps.get(asked.get("client_id", ""))
@@ -107,35 +111,29 @@ class OAuth:
             return _redirect(app.callback_url, OAuthError("redirect_uri_mismatch").body | state)
         if asked.get("code_challenge") and asked.get("code_challenge_method") != "S256":
             return _page("400", "code_challenge_method must be S256.", status=400)
-        user = self.world.find_account(asked.get("login", ""))
         if asked.get("decision") == "cancel":
             return _redirect(target, OAuthError("access_denied").body | state)
+        user = self.world.find_account(asked.get("login", ""))
         if user is None or user.is_organization:
-            scopes = ", ".join(sorted(_scopes(asked))) or "public data only"
-            form = self._form(asked)
-            return _page(f"Authorize {app.name}", f"It asks for: {scopes}", form)
+            return self._consent_page(app, asked, _scopes(asked))
         code = secrets.token_hex(10)
-        self.grants[code] = Grant(
-            app,
-            user,
-            _scopes(asked),
-            asked.get("redirect_uri"),
-            asked.get("code_challenge") or None,
-            self.world.now() + CODE_LIFETIME,
-        )
+        self.grants[code] = Grant(app, user, asked, self.world.now() + CODE_LIFETIME)
         return _redirect(target, {"code": code, **state})
 
-    async def exchange(self, request: Request) -> Response:
+    async def _exchange(self, request: Request) -> Response:
         """Exchange the code of a web flow or device flow for a token."""
         asked = await _parameters(request)
         app = self.world.apps.get(asked.get("client_id", ""))
         if app is None:
             return JSONResponse({"error": "Not Found"}, 404)
         try:
-            if "grant_type" in asked and asked["grant_type"] == DEVICE_GRANT:
-                token = self._exchange_device_code(app, asked)
-            else:
-                token = self._exchange_code(app, asked)
+            match asked.get("grant_type", "authorization_code"):
+                case "authorization_code":
+                    token = self._exchange_code(app, asked)
+                case grant if grant == DEVICE_GRANT:
+                    token = self._exchange_device_code(app, asked)
+                case _:
+                    raise OAuthError("unsupported_grant_type")
         except OAuthError as error:
             return _answer(request, error.body)
         granted = ",".join(sorted(token.scopes))
@@ -147,22 +145,23 @@ class OAuth:
         grant = self.grants.get(asked.get("code", ""))
         if grant is None or grant.app is not app or grant.expires_at <= self.world.now():
             raise OAuthError("bad_verification_code")
-        if "redirect_uri" in asked and asked["redirect_uri"] != (grant.redirect_uri or app.callback_url):
+        redirect_uri = grant.asked.get("redirect_uri", app.callback_url)
+        if asked.get("redirect_uri", redirect_uri) != redirect_uri:
             raise OAuthError("redirect_uri_mismatch")
         del self.grants[asked["code"]]
-        if grant.challenge and grant.challenge != challenge_of(asked.get("code_verifier", "")):
+        challenge = grant.asked.get("code_challenge")
+        if challenge and challenge != challenge_of(asked.get("code_verifier", "")):
             raise OAuthError("bad_verification_code")
-        return self._token(app, grant.user, grant.scopes)
+        return self._token(app, grant.user, grant.asked)
 
     def _exchange_device_code(self, app: OAuthApp, asked: Mapping[str, str]) -> Token:
-        device = self.devices.get(asked.get("device_code", ""))
+        device, moment = self.devices.get(asked.get("device_code", "")), self.world.now()
         if device is None or device.app is not app:
             raise OAuthError("incorrect_device_code")
-        moment = self.world.now()
         if device.expires_at <= moment:
             raise OAuthError("expired_token")
-        is_early = device.asked_at and (moment - device.asked_at).total_seconds() < device.interval_s
-        device.asked_at = moment
+        is_early = device.polled_at and moment < device.polled_at + timedelta(seconds=device.interval_s)
+        device.polled_at = moment
         if is_early:
             device.interval_s += SLOW_DOWN_S
             raise OAuthError("slow_down", interval=device.interval_s)
@@ -171,14 +170,14 @@ class OAuth:
         if device.user is None:
             raise OAuthError("authorization_pending")
         del self.devices[asked["device_code"]]
-        return self._token(app, device.user, device.scopes)
+        return self._token(app, device.user, device.asked)
 
-    def _token(self, app: OAuthApp, user: Account, scopes: frozenset[str]) -> Token:
+    def _token(self, app: OAuthApp, user: Account, asked: Mapping[str, str]) -> Token:
         if user.id not in self.world.accounts:
             raise OAuthError("bad_verification_code")
-        return self.world.add_token(TokenKind.OAUTH, user, scopes=scopes, app=app)
+        return self.world.add_token(TokenKind.OAUTH, user, scopes=_scopes(asked), app=app)
 
-    async def start_device(self, request: Request) -> Response:
+    async def _start_device(self, request: Request) -> Response:
         asked = await _parameters(request)
         app = self.world.apps.get(asked.get("client_id", ""))
         if app is None:
@@ -187,9 +186,8 @@ class OAuth:
             return _answer(request, OAuthError("device_flow_disabled").body)
         letters = "".join(secrets.choice("BCDFGHJKLMNPQRSTVWXZ") for _ in range(8))
         user_code, device_code = f"{letters[:4]}-{letters[4:]}", secrets.token_hex(20)
-        self.devices[device_code] = DeviceGrant(
-            app, user_code, _scopes(asked), self.world.now() + DEVICE_LIFETIME, self.device_interval_s
-        )
+        expires_at = self.world.now() + DEVICE_LIFETIME
+        self.devices[device_code] = DeviceGrant(app, user_code, asked, expires_at, self.device_interval_s)
         answer = {
             "device_code": device_code,
             "user_code": user_code,
@@ -199,61 +197,47 @@ class OAuth:
         }
         return _answer(request, answer)
 
-    async def confirm_device(self, request: Request) -> Response:
+    async def _confirm_device(self, request: Request) -> Response:
         """Show the page where a user enters the code of a device and authorizes it."""
         asked = await _parameters(request)
         code = asked.get("user_code", "").upper()
         if not code:
-            form = '<form><input name="user_code" aria-label="Code" required><button>Continue</button></form>'
-            return _page("Device activation", "Enter the code displayed on your device.", form)
+            return _page("Device activation", "Enter the code displayed on your device.", _CODE_FORM)
         device = next((each for each in self.devices.values() if each.user_code == code), None)
         if device is None or device.expires_at <= self.world.now():
             return _page("Device activation", "This code is not valid, or has expired.", status=404)
-        user = self.world.find_account(asked.get("login", ""))
         device.is_denied = asked.get("decision") == "cancel"
+        device.user = self.world.find_account(asked.get("login", ""))
         if device.is_denied:
             return _page("Canceled", "The device was not authorized.")
-        if user is None:
-            scopes = ", ".join(sorted(device.scopes)) or "public data only"
-            form = self._form(asked)
-            return _page(f"Authorize {device.app.name}", f"It asks for: {scopes}", form)
-        device.user = user
+        if device.user is None:
+            return self._consent_page(device.app, asked, _scopes(device.asked))
         return _page("Congratulations, you're all set!", "Your device is now connected.")
 
-    def _form(self, asked: Mapping[str, str]) -> str:
-        fields = "".join(
+    def _consent_page(self, app: OAuthApp, asked: Mapping[str, str], scopes: frozenset[str]) -> Response:
+        fields = [
             f'<input type="hidden" name="{html.escape(name)}" value="{html.escape(value)}">'
             for name, value in asked.items()
-            if name not in ("login", "decision")
-        )
-        users = "".join(
-            f'<button name="login" value="{html.escape(each.login)}">Authorize as {html.escape(each.login)}</button>'
-            for each in self.world.accounts.values()
-            if not each.is_organization
-        )
-        cancel = '<button name="decision" value="cancel">Cancel</button>'
-        return f'<form method="post">{fields}{users}{cancel}</form>'
-
-    def endpoints(self) -> list[Endpoint]:
-        path = "/applications/{client_id}"
-        return [
-            Endpoint("POST", f"{path}/token", self._check_token, is_for_apps=True),
-            Endpoint("DELETE", f"{path}/token", self._revoke_token, is_for_apps=True),
-            Endpoint("DELETE", f"{path}/grant", self._revoke_grant, is_for_apps=True),
         ]
+        logins = [
+            html.escape(each.login) for each in self.world.accounts.values() if not each.is_organization
+        ]
+        buttons = [f'<button name="login" value="{login}">Authorize as {login}</button>' for login in logins]
+        cancel = '<button name="decision" value="cancel">Cancel</button>'
+        form = f'<form method="post">{"".join([*fields, *buttons, cancel])}</form>'
+        text = f"It asks for: {', '.join(sorted(scopes)) or 'public data only'}"
+        return _page(f"Authorize {app.name}", text, form)
 
     def _token_of(self, call: Call) -> Token:
-        """Return the token in the body, if the app that authenticates itself with its secret owns it."""
+        """Return the token in the body, if it belongs to the app that authenticates itself with its secret."""
         app = self.world.apps.get(call.path["client_id"])
-        if app is None or _basic(call.request) != (app.client_id, app.client_secret):
-            raise not_found()
         token = self.world.find_token(call.required("access_token", str))
-        if token is None or token.app is not app:
+        if app is None or token is None or token.app is not app:
+            raise not_found()
+        credentials = b64encode(f"{app.client_id}:{app.client_secret}".encode()).decode()
+        if call.request.headers.get("authorization") != f"Basic {credentials}":
             raise not_found()
         return token
-
-    async def _check_token(self, call: Call) -> Reply:
-        return Reply(authorization_view(self.world, self._token_of(call)))
 
     async def _revoke_token(self, call: Call) -> Reply:
         del self.world.tokens[self._token_of(call).value]
@@ -262,58 +246,40 @@ class OAuth:
     async def _revoke_grant(self, call: Call) -> Reply:
         """Revoke all tokens that the user of a token gave to the app."""
         revoked = self._token_of(call)
-        self.world.tokens = {
-            value: token
-            for value, token in self.world.tokens.items()
-            if (token.app, token.user) != (revoked.app, revoked.user)
-        }
+        for token in list(self.world.tokens.values()):
+            if (token.app, token.user) == (revoked.app, revoked.user):
+                del self.world.tokens[token.value]
         return Reply(status=204)
-
-
-def authorization_view(world: World, token: Token) -> JsonObject:
-    number, app = zlib.crc32(token.value.encode()), token.app
-    return {
-        "id": number,
-        "url": f"{world.api_url}/authorizations/{number}",
-        "app": {"client_id": app.client_id, "name": app.name, "url": app.callback_url} if app else None,
-        "token": token.value,
-        "hashed_token": hashlib.sha256(token.value.encode()).hexdigest(),
-        "token_last_eight": token.value[-8:],
-        "note": None,
-        "note_url": None,
-        "created_at": iso(token.created_at),
-        "updated_at": iso(token.created_at),
-        "scopes": sorted(token.scopes),
-        "fingerprint": None,
-        "expires_at": iso(token.expires_at) if token.expires_at else None,
-        "user": user_view(world, token.user),
-    }
 
 
 def challenge_of(verifier: str) -> str:
     """Return the S256 challenge of a PKCE verifier."""
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
+    return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
 
 
 def is_allowed_redirect(target: str, callback_url: str) -> bool:
     """Whether a redirect URI is below the callback URL of the app. On loopback addresses, the port may differ."""
     asked, registered = urlsplit(target), urlsplit(callback_url)
     is_loopback = registered.hostname in ("127.0.0.1", "::1")
-    same_port = is_loopback or asked.netloc.rpartition(":")[2] == registered.netloc.rpartition(":")[2]
-    same_host = asked.scheme == registered.scheme and asked.hostname == registered.hostname
-    below = asked.path == registered.path or asked.path.startswith(registered.path.rstrip("/") + "/")
-    return same_host and same_port and below and ".." not in asked.path.split("/")
+    same_host = (asked.scheme, asked.hostname) == (registered.scheme, registered.hostname)
+    is_below = f"{asked.path}/".startswith(f"{registered.path.rstrip('/')}/")
+    return (
+        (is_loopback or asked.netloc == registered.netloc)
+        and same_host
+        and is_below
+        and ".." not in asked.path
+    )
 
 
 async def _parameters(request: Request) -> dict[str, str]:
     """Return the parameters of a query, a form or a JSON body."""
     parameters, body = dict(request.query_params), await request.body()
-    if "json" in request.headers.get("content-type", ""):
-        try:
-            return parameters | _JSON.validate_json(body or b"{}")
-        except ValidationError:
-            return parameters
-    return parameters | dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    if "json" not in request.headers.get("content-type", ""):
+        return parameters | dict(parse_qsl(body.decode("utf-8", "replace")))
+    try:
+        return parameters | _JSON.validate_json(body)
+    except ValidationError:
+        return parameters
 
 
 def _scopes(asked: Mapping[str, str]) -> frozenset[str]:
@@ -329,18 +295,8 @@ def _answer(request: Request, body: JsonObject) -> Response:
 
 
 def _redirect(target: str, parameters: JsonObject) -> Response:
-    joint = "&" if "?" in target else "?"
-    return RedirectResponse(f"{target}{joint}{urlencode(parameters)}", 302)
+    return RedirectResponse(f"{target}{'&' if '?' in target else '?'}{urlencode(parameters)}", 302)
 
 
 def _page(title: str, text: str, form: str = "", status: int = 200) -> Response:
     return HTMLResponse(_PAGE.format(title=html.escape(title), text=html.escape(text), form=form), status)
-
-
-def _basic(request: Request) -> tuple[str, str]:
-    _, _, value = request.headers.get("authorization", "").partition(" ")
-    try:
-        name, _, password = b64decode(value, validate=True).decode().partition(":")
-    except ValueError:
-        return "", ""
-    return name, password

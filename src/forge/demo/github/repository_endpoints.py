@@ -3,12 +3,11 @@
 import re
 from datetime import datetime
 
-from forge.demo.github.api import ApiError, Call, Endpoint, Reply, Requirement, may_read
+from forge.demo.github.api import READ, Access, ApiError, Call, Endpoint, Reply, access_to, invalid
 from forge.demo.github.bare_repository import Person
 from forge.demo.github.views import full_repository_view, repository_view
 from forge.demo.github.world import Account, Repository, Role
 
-READ = Requirement(Role.PULL, "metadata=read")
 MAX_NAME = 100
 _SORT_KEYS = ("created", "updated", "pushed", "full_name")
 
@@ -21,7 +20,8 @@ async def _list_repositories(call: Call) -> Reply:
         each
         for each in call.world.repositories.values()
         if _affiliation(each, user) in affiliations
-        and may_read(call.token, each, needs_selection=True)
+        and access_to(each, call.token) is Access.GRANTED
+        and (call.token is None or call.token.selects(each.id))
         and visibility in ("all", "private" if each.is_private else "public")
     ]
     sort = call.query.get("sort", "full_name")
@@ -83,8 +83,7 @@ def clean_name(name: str) -> str:
 
 
 def _refused_name(message: str) -> ApiError:
-    error = {"resource": "Repository", "code": "custom", "field": "name", "message": message}
-    return ApiError(422, "Repository creation failed.", errors=[error])
+    return invalid("Repository", "name", message, "Repository creation failed.")
 
 
 async def _create_readme(repository: Repository, user: Account, moment: datetime) -> None:

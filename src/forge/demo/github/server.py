@@ -20,7 +20,6 @@ from forge.demo.github import (
 )
 from forge.demo.github.api import Api, RateLimiter
 from forge.demo.github.control import Control
-from forge.demo.github.faults import Faults
 from forge.demo.github.git_http import GitHttp
 from forge.demo.github.oauth import OAuth
 from forge.demo.github.traffic import Traffic
@@ -44,12 +43,12 @@ SCOPES = ["repo", "read:org", "read:user", "delete_repo", "workflow"]
 @contextmanager
 def open_github_double(folder: Path, *, port: int = 0) -> Generator[Control]:
     """Serve an empty GitHub whose repositories are below `folder`."""
-    world, faults = World(folder), Faults()
+    world = World(folder)
     oauth, webhooks = OAuth(world), Webhooks(world)
     api = Api(world, webhooks, RateLimiter(world))
     application = Starlette(middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK)])
-    traffic = Traffic(application, world, api.limiter, faults)
-    control = Control(api, oauth, faults, traffic)
+    traffic = Traffic(application, world, api.limiter)
+    control = Control(api, oauth, traffic)
     application.router.routes += [
         *control.routes(),
         *oauth.routes(),
@@ -59,7 +58,7 @@ def open_github_double(folder: Path, *, port: int = 0) -> Generator[Control]:
     ]
 
     async def stop() -> None:
-        faults.stop()
+        traffic.stop()
         await webhooks.stop()
 
     with open_loopback_server(traffic, port=port, name="github-double", on_shutdown=stop) as server:

@@ -2,17 +2,21 @@
 
 import asyncio
 import json
+import math
 from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from fnmatch import fnmatchcase
+from typing import Any, Literal, cast
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from forge.demo.github.api import RateLimiter, read_token
-from forge.demo.github.faults import FaultKind, Faults
+from forge.demo.github.api import ApiError, RateLimiter, read_token
 from forge.demo.github.world import JsonObject, World
 from forge.demo.request_log import fingerprint
 
@@ -21,18 +25,39 @@ MAX_RECORDS = 5000
 MAX_BODY = 1 << 16
 _TEXT_TYPES = ("application/json", "application/x-www-form-urlencoded")
 _SECRETS = {
-    *(
-        "access_token",
-        "client_secret",
-        "code",
-        "code_verifier",
-        "device_code",
-        "user_code",
-        "password",
-        "secret",
-    ),
-    *("refresh_token", "token"),
+    *("access_token", "client_secret", "code", "code_verifier", "device_code", "password", "refresh_token"),
+    *("secret", "token", "user_code"),
 }
+_BAD_GATEWAY = "<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>"
+_SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+FaultName = Literal["down", "slow", "500", "502", "rate_limited", "secondary_limit"]
+
+
+@dataclass
+class Fault:
+    kind: FaultName
+    """`down` closes the connection without a response. `slow` delays it. `rate_limited` is the hourly limit (403),
+    `secondary_limit` the one for bursts (429)."""
+    path: str
+    """Glob for the paths it affects, as in `/api/v3/user*`."""
+    method: str
+    times: float = math.inf
+    delay_s: float = 5.0
+    retry_after_s: int = 60
+
+    def response(self, rate: Mapping[str, str]) -> Response:
+        """Return the response of a fault that has one."""
+        match self.kind:
+            case "502":
+                return HTMLResponse(_BAD_GATEWAY, 502)
+            case "rate_limited":
+                used_up = {"x-ratelimit-remaining": "0", "x-ratelimit-used": rate["x-ratelimit-limit"]}
+                error = ApiError(403, "API rate limit exceeded.", headers={**rate, **used_up})
+            case "secondary_limit":
+                error = ApiError(429, _SECONDARY, headers={**rate, "retry-after": str(self.retry_after_s)})
+            case _:
+                error = ApiError(500, "Server Error")
+        return JSONResponse(error.body, error.status, error.headers)
 
 
 @dataclass
@@ -41,12 +66,12 @@ class RecordedRequest:
     at: datetime
     method: str
     path: str
-    query: dict[str, Any]
-    body: Any
-    """Parsed JSON or form, with secrets masked; None for other content and long bodies."""
+    query: JsonObject
     login: str | None
     token: str | None
     """A fingerprint."""
+    body: Any = None
+    """Parsed JSON or form, with secrets masked; None for other content and long bodies."""
     status: int | None = None
     fault: str | None = None
 
@@ -54,11 +79,16 @@ class RecordedRequest:
 class Traffic:
     """ASGI middleware around the double."""
 
-    def __init__(self, application: ASGIApp, world: World, limiter: RateLimiter, faults: Faults) -> None:
+    def __init__(self, application: ASGIApp, world: World, limiter: RateLimiter) -> None:
         self.records: deque[RecordedRequest] = deque(maxlen=MAX_RECORDS)
-        self._application = application
-        self._world, self._limiter, self._faults = world, limiter, faults
+        self.faults: list[Fault] = []
+        self._application, self._world, self._limiter = application, world, limiter
+        self._stopping = asyncio.Event()
         self._count = 0
+
+    def stop(self) -> None:
+        """End the delays, which the shutdown of the server would wait for."""
+        self._stopping.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"].startswith(CONTROL):
@@ -79,19 +109,22 @@ class Traffic:
                 record.status = message["status"]
             await send(message)
 
-        if not await self._inject(record, scope, recording_receive, recording_send):
+        if not await self._inject_fault(record, scope, recording_receive, recording_send):
             await self._application(scope, recording_receive, recording_send)
 
-    async def _inject(self, record: RecordedRequest, scope: Scope, receive: Receive, send: Send) -> bool:
+    async def _inject_fault(
+        self, record: RecordedRequest, scope: Scope, receive: Receive, send: Send
+    ) -> bool:
         """Apply the fault that is due, if any, and return whether it replaces the response."""
-        fault = self._faults.take(record.method, record.path)
+        fault = self._take_fault(record)
         if fault is None:
             return False
-        record.fault = fault.kind.value
-        if fault.kind is FaultKind.SLOW:
-            await self._faults.delay(fault.delay_s)
+        record.fault = fault.kind
+        if fault.kind == "slow":
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), fault.delay_s)
             return False
-        if fault.kind is FaultKind.DOWN:
+        if fault.kind == "down":
             scope["state"]["abort"]()
             await asyncio.sleep(0)  # lets the server notice, which would send an error page otherwise
             return True
@@ -99,19 +132,23 @@ class Traffic:
         await fault.response(self._limiter.headers(token))(scope, receive, send)
         return True
 
+    def _take_fault(self, record: RecordedRequest) -> Fault | None:
+        for fault in self.faults:
+            if fnmatchcase(record.path, fault.path) and fnmatchcase(record.method, fault.method):
+                fault.times -= 1
+                if fault.times <= 0:
+                    self.faults.remove(fault)
+                return fault
+        return None
+
     def _record(self, scope: Scope) -> RecordedRequest:
         self._count += 1
         value = read_token(Headers(scope=scope).get("authorization"))
         token = self._world.find_token(value or "")
+        query = _masked(dict(parse_qsl(scope["query_string"].decode())))
+        login = token.user.login if token else None
         record = RecordedRequest(
-            self._count,
-            self._world.now(),
-            scope["method"],
-            scope["path"],
-            _masked(dict(parse_qsl(scope["query_string"].decode()))),
-            None,
-            token.user.login if token else None,
-            fingerprint(value),
+            self._count, self._world.now(), scope["method"], scope["path"], query, login, fingerprint(value)
         )
         self.records.append(record)
         return record

@@ -77,7 +77,6 @@ class Token:
     value: str
     kind: TokenKind
     user: Account
-    created_at: datetime
     scopes: frozenset[str] = frozenset()
     permissions: dict[str, str] = field(default_factory=dict[str, str])
     """Of a fine-grained token: "read" or "write" by name, such as `contents`."""
@@ -85,6 +84,14 @@ class Token:
     """Of a fine-grained token: the selected repositories; None for all of the user."""
     app: OAuthApp | None = None
     expires_at: datetime | None = None
+
+    def selects(self, repository_id: int) -> bool:
+        return self.repositories is None or repository_id in self.repositories
+
+    def permits(self, permission: str) -> bool:
+        """Whether a fine-grained token has a permission, such as "contents=read"; every one may read metadata."""
+        name, _, level = permission.partition("=")
+        return name == "metadata" or self.permissions.get(name) in ("write", level)
 
     @property
     def effective_scopes(self) -> set[str]:
@@ -227,16 +234,20 @@ class World:
         return (account for account in self.accounts.values() if user.id in account.members)
 
     def add_account(self, login: str, **details: Any) -> Account:
+        if self.find_account(login):
+            raise ValueError(f"{login!r} exists already.")
         account = Account(self.new_id(), login, self.now(), **details)
         self.accounts[account.id] = account
         return account
 
     def add_token(self, kind: TokenKind, user: Account, **details: Any) -> Token:
-        token = Token(_new_token_value(kind), kind, user, self.now(), **details)
+        token = Token(_new_token_value(kind), kind, user, **details)
         self.tokens[token.value] = token
         return token
 
     async def add_repository(self, owner: Account, name: str, **details: Any) -> Repository:
+        if self.find_repository(f"{owner.login}/{name}"):
+            raise ValueError(f"{owner.login}/{name} exists already.")
         repository_id, moment = self.new_id(), self.now()
         git = BareRepository(self.folder / f"{repository_id}.git")
         repository = Repository(repository_id, owner, name, moment, moment, moment, git, **details)
