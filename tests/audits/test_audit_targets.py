@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from forge.accounts.models import owner_id
 from forge.audits.audit_targets import AuditTarget, AuditTargets
 from forge.audits.models import AuditRoots
 from forge.errors import Denied, ForgeError, Invalid, NotFound
@@ -26,7 +27,7 @@ def places(tmp_path: Path, *roots: Path, start: Path | None = None) -> AuditTarg
 
 
 async def find(where: AuditTargets, path: str | None) -> AuditTarget:
-    return await where.find("account", workspace_id=None, path=path)
+    return await where.find(owner_id(), workspace_id=None, path=path)
 
 
 async def refusal(where: AuditTargets, path: str | None) -> ForgeError:
@@ -83,11 +84,11 @@ async def test_roots_and_projects_are_listed(tmp_path: Path):
     (tmp_path / "projects" / "plain").mkdir()
     (tmp_path / "projects" / "way-out").symlink_to(repository(tmp_path / "other"))
     roots = [tmp_path / "projects", alone, tmp_path / "none"]
-    offered = await places(tmp_path, *roots).roots()
+    offered = await places(tmp_path, *roots).roots(owner_id())
     assert offered == AuditRoots(
         roots=[str(root) for root in roots], projects=[str(alone), str(inside)], start=None
     )
-    assert (await places(tmp_path, start=alone).roots()).start == str(alone)
+    assert (await places(tmp_path, start=alone).roots(owner_id())).start == str(alone)
 
 
 async def test_data_directory_cannot_be_audited(tmp_path: Path):

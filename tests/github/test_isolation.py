@@ -31,7 +31,7 @@ def routes() -> Iterator[tuple[str, str]]:
     for router in ROUTERS:
         for route in router.routes:
             if isinstance(route, APIRoute):
-                for method in sorted(route.methods):
+                for method in sorted(route.methods or ()):
                     yield method, route.path
 
 

@@ -135,7 +135,7 @@ def test_invalid_token_is_rejected_and_not_stored(team: TeamServer, token: str):
 
 
 def test_device_flow_connects_the_account(team: TeamServer):
-    team.double.set_device_interval(0)
+    team.double.configure(device_interval_s=0)
     started = team.server.call("POST", "/api/v1/github/device")
     pending = team.server.call("POST", "/api/v1/github/device/poll", {"device_code": started["device_code"]})
     assert pending["connection"] is None

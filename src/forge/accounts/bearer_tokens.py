@@ -43,7 +43,6 @@ class BearerTokens:
 
     def session_id(self, token: str, at: datetime) -> str:
         """Verify a token and return the id of its session, which may have ended."""
-        options: jwt.types.Options = {"require": list(_CLAIMS), "verify_exp": False, "verify_iat": False}
         try:
             claims = jwt.decode(
                 token,
@@ -51,7 +50,7 @@ class BearerTokens:
                 [ALGORITHM],
                 issuer=ISSUER,
                 audience=ISSUER,
-                options=options,
+                options={"require": list(_CLAIMS), "verify_exp": False, "verify_iat": False},
             )
         except jwt.InvalidTokenError as error:
             raise Unauthenticated("This bearer token is not valid.", hint=_SIGN_IN) from error

@@ -150,7 +150,7 @@ class Budgets:
     async def spent(self, account_id: str, shared_providers: Collection[str] = ()) -> list[Spent]:
         """Return the state of all budgets of an account."""
         async with self._database.read() as tx:
-            limits = [
+            limits: list[tuple[Budget, str | None, str, int]] = [
                 (budget, None, key, limit)
                 for budget, (key, limit) in (await self._limits_of(tx, Spender(account_id, ""), None)).items()
             ]

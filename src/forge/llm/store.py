@@ -106,7 +106,10 @@ async def delete_provider(tx: Tx, account_id: str, name: str) -> bool:
 async def list_shares(tx: Tx) -> dict[str, Share]:
     """Return the shared providers by name."""
     query = sa.select(model_shares.c.provider, model_shares.c.day_micros).order_by(model_shares.c.provider)
-    return {row.provider: Share(**row._mapping) for row in await tx.execute(query)}
+    return {
+        row.provider: Share(provider=row.provider, day_micros=row.day_micros)
+        for row in await tx.execute(query)
+    }
 
 
 async def save_share(tx: Tx, share: Share, at: datetime) -> None:

@@ -17,6 +17,7 @@ from forge.bots.chat.models import BotOrigin
 from forge.bots.chat.questions import AnswerInProgress, NewQuestion, Questions, ReadyBot
 from forge.bots.chat.run_inputs import CHAT, ChatInput
 from forge.bots.models import MessageStatus
+from forge.kernel.clock import now
 from forge.runs.context import RunContext
 from forge.runs.kinds import RunKind
 from forge.runs.models import GateOption, NewAnswer, Question
@@ -63,7 +64,8 @@ async def env(store: Store, endings: list[AnswerEnding]) -> AsyncIterator[Answer
         if ending.text == "after the gate":
             await context.ask(BUDGET_QUESTION)
         await context.transact(
-            "answered", lambda tx: AnswerWriter(engine.events).finish(tx, context.run_id, given, ending)
+            "answered",
+            lambda tx: AnswerWriter(engine.events).finish(tx, context.run_id, given, ending, now()),
         )
 
     kind = RunKind(CHAT, ChatInput, answer, title=lambda given: given.title)

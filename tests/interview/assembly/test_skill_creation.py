@@ -195,7 +195,10 @@ async def test_bot_interview_cannot_create_a_skill(workbench: Workbench):
 def allowed(capability: Capability) -> Exchange:
     """Return a question about a capability that was answered with yes."""
     context = QuestionContext(Mode.SKILL, Phase.SKILLS, capability_topic(capability, Scope()))
-    choices = [Choice(ALLOW, "Allow it", "It stores values."), Choice("deny", "Do not allow it", "It forgets.")]
+    choices = [
+        Choice(ALLOW, "Allow it", "It stores values."),
+        Choice("deny", "Do not allow it", "It forgets."),
+    ]
     asked = build_question(context, "Allow this?", choices, free=None)
     return Exchange(number=1, asked=asked, answer=Chosen(index=0), label="Allow it", answered_at=now())
 
