@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from forge.accounts import store, tokens
 from forge.accounts.address import OwnAddress
+from forge.accounts.identities import find_identity
 from forge.accounts.models import (
     Account,
     CreatedInvitation,
@@ -102,6 +103,13 @@ class Members:
                     await stop(member.account.id)
 
 
+async def find_active_account(tx: Tx, account_id: str) -> Account:
+    found = await store.find_account(tx, account_id)
+    if found is None or await store.is_removed(tx, account_id):
+        raise Denied("This account was removed.")
+    return found
+
+
 async def find_invitation(tx: Tx, token_hash: str, at: datetime) -> Invitation:
     """Return a valid invitation; raise for any other."""
     invitation = await store.find_invitation(tx, token_hash=token_hash)
@@ -127,7 +135,7 @@ async def admit(
     _check_invited(invitation, identity, organizations)
     if not await store.use_invitation(tx, invitation.id, at) and invitation.github_login is not None:
         raise Gone("This invitation has been used; it works once.", hint=NEW_INVITATION)
-    known = await store.find_identity(tx, github_id=identity.github_id)
+    known = await find_identity(tx, github_id=identity.github_id)
     if known is not None:
         await store.set_removed(tx, known.account.id, None)
         return known.account

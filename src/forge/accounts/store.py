@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from forge.accounts.models import Account, ApiKey, GithubIdentity, Invitation, Member, SecretView
+from forge.accounts.models import Account, ApiKey, Invitation, Member, SecretView
 from forge.accounts.tables import (
     accounts,
     api_keys,
@@ -57,16 +57,6 @@ class SessionRow:
 class KeyRow:
     key: ApiKey
     account: Account
-
-
-@dataclass(frozen=True)
-class IdentityRow:
-    """A GitHub identity with its account; `is_removed`: the member was removed."""
-
-    identity: GithubIdentity
-    account: Account
-    token_kind: str | None
-    is_removed: bool
 
 
 @dataclass(frozen=True)
@@ -137,43 +127,6 @@ async def revoke_credentials(tx: Tx, account_id: str, at: datetime) -> None:
     await tx.execute(sa.delete(login_links).where(login_links.c.account_id == account_id))
     keys = sa.update(api_keys).where(api_keys.c.account_id == account_id, api_keys.c.revoked_at.is_(None))
     await tx.execute(keys.values(revoked_at=at))
-
-
-async def find_identity(
-    tx: Tx, *, github_id: int | None = None, account_id: str | None = None
-) -> IdentityRow | None:
-    column, value = (
-        (github_identities.c.account_id, account_id)
-        if github_id is None
-        else (github_identities.c.github_id, github_id)
-    )
-    statement = (
-        sa.select(
-            *(github_identities.c[name] for name in GithubIdentity.model_fields),
-            github_identities.c.token_kind,
-            accounts.c.removed_at,
-            *_account_columns(),
-        )
-        .join(accounts, accounts.c.id == github_identities.c.account_id)
-        .where(column == value)
-    )
-    row = (await tx.execute(statement)).mappings().one_or_none()
-    if row is None:
-        return None
-    identity = GithubIdentity.model_validate({name: row[name] for name in GithubIdentity.model_fields})
-    return IdentityRow(identity, _account(row), row["token_kind"], row["removed_at"] is not None)
-
-
-async def upsert_identity(
-    tx: Tx, account_id: str, identity: GithubIdentity, token_kind: str | None, at: datetime
-) -> None:
-    changing = {**identity.model_dump(), "token_kind": token_kind, "updated_at": at}
-    statement = tx.insert(github_identities).values(account_id=account_id, created_at=at, **changing)
-    await tx.execute(statement.on_conflict_do_update(index_elements=["account_id"], set_=changing))
-
-
-async def delete_identity(tx: Tx, account_id: str) -> None:
-    await tx.execute(sa.delete(github_identities).where(github_identities.c.account_id == account_id))
 
 
 async def insert_invitation(tx: Tx, invitation: Invitation, token_hash: str) -> None:

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from pydantic import SecretStr
 
-from forge.accounts import store
+from forge.accounts.identities import IdentityRow, find_identity, upsert_identity
+from forge.accounts.members import find_active_account
 from forge.accounts.models import GithubIdentity
-from forge.accounts.store import IdentityRow
 from forge.accounts.vault import Vault
 from forge.errors import Conflict, ForgeError, Invalid, NotFound
 from forge.github.client import GITHUB, Github, OauthApp, OauthError
@@ -102,9 +102,7 @@ class Connections:
             raise Invalid("This is not a GitHub token.", field="token")
         identity, _ = await self._github.user(token)
         async with self._database.begin() as tx:
-            account = await store.find_account(tx, account_id)
-            if account is None:
-                raise NotFound("Account not found.")
+            account = await find_active_account(tx, account_id)
             await self._sign_in.store_identity(tx, account, identity, token, kind)
         return await self.connection(account_id)
 
@@ -114,7 +112,7 @@ class Connections:
         if row is None or row.token_kind is None:
             raise Conflict("This account is not connected to GitHub.")
         async with self._database.begin() as tx:
-            await store.upsert_identity(tx, account_id, row.identity, None, self._clock())
+            await upsert_identity(tx, account_id, row.identity, None, self._clock())
             await self._vault.of(account_id).discard(tx, TOKEN_NAME, TOKEN_SCOPE)
         return await self.connection(account_id)
 
@@ -147,7 +145,7 @@ class Connections:
 
     async def _row(self, account_id: str) -> IdentityRow | None:
         async with self._database.read() as tx:
-            return await store.find_identity(tx, account_id=account_id)
+            return await find_identity(tx, account_id=account_id)
 
     async def _grants(self, token: SecretStr) -> list[Grant]:
         _, scopes = await self._github.user(token)

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from pydantic import SecretStr
 
-from forge.accounts import members, sessions, store, tokens
+from forge.accounts import members, sessions, tokens
+from forge.accounts.identities import find_identity, upsert_identity
 from forge.accounts.models import Account, GithubIdentity
 from forge.accounts.sessions import OpenedSession
 from forge.accounts.vault import Vault
@@ -124,10 +125,10 @@ class SignIn:
     async def store_identity(
         self, tx: Tx, account: Account, identity: GithubIdentity, token: SecretStr, kind: str
     ) -> None:
-        other = await store.find_identity(tx, github_id=identity.github_id)
+        other = await find_identity(tx, github_id=identity.github_id)
         if other is not None and other.account.id != account.id:
             raise Conflict(f"The GitHub user {identity.login} belongs to another account of this server.")
-        await store.upsert_identity(tx, account.id, identity, kind, self._clock())
+        await upsert_identity(tx, account.id, identity, kind, self._clock())
         await self._vault.of(account.id).put(tx, TOKEN_NAME, token, TOKEN_SCOPE)
 
     async def _claim(self, state: str, browser_token: str | None) -> StateRow:
@@ -158,11 +159,8 @@ class SignIn:
     ) -> Account:
         """Return the account the GitHub user signs in to, or is admitted or connected to."""
         if row.account_id is not None:
-            found = await store.find_account(tx, row.account_id)
-            if found is None or await store.is_removed(tx, row.account_id):
-                raise Denied("This account was removed.")
-            return found
-        known = await store.find_identity(tx, github_id=identity.github_id)
+            return await members.find_active_account(tx, row.account_id)
+        known = await find_identity(tx, github_id=identity.github_id)
         if known is not None and not known.is_removed:
             return known.account
         if row.invitation_hash is None:
