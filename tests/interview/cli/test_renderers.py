@@ -59,4 +59,4 @@ def test_each_test_case_is_shown():
     report = TrialReport(ran=True, passed=False, cases=cases, sandbox="WebAssembly", duration_ms=7)
     text = render(trial_page(report))
     assert "failed  tests in the sandbox (WebAssembly, 7 ms)" in text
-    assert "ok  adds\n" in text and "failed  rounds  It gave 1.\n" in text
+    assert "● passed adds\n● failed rounds\n  It gave 1.\n" in text

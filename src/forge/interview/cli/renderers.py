@@ -19,7 +19,7 @@ from forge.interview.domain.state import BotMade, InterviewSpeaker, Made, SkillM
 from forge.interview.domain.text_analysis import one_line, shorten
 from forge.interview.models import DraftSummary, FileChange, MemoryEntry, SessionView, SpokenBy
 from forge.llm.models import dollars
-from forge.skills.models import TrialReport
+from forge.skills.models import Case, TrialReport
 from forge.terminal.output import FAINT, Columns, Fields, dot, marked, words
 from forge.terminal.text import clean
 
@@ -153,10 +153,12 @@ def trial_page(trial: TrialReport) -> RenderableType:
     how = f"in the sandbox ({trial.sandbox}, {trial.duration_ms} ms)" if trial.ran else "not run"
     head = dot("ok" if trial.passed else "failed").append_text(words(f"  tests {how}", FAINT))
     output = [words(trial.output, "red")] if trial.output and not trial.passed else []
-    cases = (
-        marked("ok" if case.passed else "failed", case.name, case.detail or None) for case in trial.cases
-    )
-    return Group(head, *cases, *output)
+    return Group(head, *map(_case_line, trial.cases), *output)
+
+
+def _case_line(case: Case) -> Text:
+    tone, verdict = ("ok", "passed") if case.passed else ("bad", "failed")
+    return marked(tone, f"{verdict} {case.name}", case.detail or None)
 
 
 def files_page(files: Iterable[FileChange]) -> RenderableType:
