@@ -116,7 +116,7 @@ async def test_read_only_key_cannot_change_an_interview(live_forge: Live):
         ]:
             assert problem(await reading.request(method, where, json=body)) == (403, "denied"), where
         async with open_socket(live_forge, session_id, key) as socket:
-            assert (await socket.next())["type"] == "state"
+            assert (await socket.next())["type"] == "turn"
             for message in (
                 {"type": "answer", "answer": {"OptionIndex": 0}},
                 {"type": "assemble_bot"},
@@ -150,7 +150,7 @@ async def test_session_id_is_unique_under_concurrency(live_forge: Live):
         slug = (await interviewee.create())["bot_slug"]
         path = f"{BUILDER}/sessions/{session_id}/reconfigure"
         found = await asyncio.gather(*(client.post(path, json={"bot_slug": slug}) for _ in range(4)))
-        assert sorted(answer.status_code for answer in found) == [200, 409, 409, 409]
+        assert sorted(answer.status_code for answer in found) == [201, 409, 409, 409]
 
 
 async def test_draft_whose_run_was_deleted_is_recovered(live_forge: Live):

@@ -103,7 +103,7 @@ async def _choose_first(interviewee: Interviewee) -> None:
 @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
 async def test_hostile_text_yields_a_readable_bot(interviewee: Interviewee, folder: Path, text: str):
     response = await interviewee.client.post(f"{BUILDER}/sessions", json={"description": text})
-    assert response.status_code == 200, response.text
+    assert response.status_code == 201, response.text
     interviewee.view = data(response)
     await answer_everything_with(interviewee, text)
     made = await interviewee.create()
@@ -175,7 +175,7 @@ async def test_skill_with_an_invalid_name_is_rejected(interviewee: Interviewee, 
 async def test_invalid_soul_is_rejected_with_the_reason(interviewee: Interviewee, soul: str):
     before = await count_drafts(interviewee)
     response = await interviewee.client.post(f"{BUILDER}/sessions", json={"description": "x", "soul": soul})
-    assert response.status_code in (200, 422)
+    assert response.status_code in (201, 422)
     if response.status_code == 422:
         assert response.json()["errors"][0]["message"]
         assert await count_drafts(interviewee) == before

@@ -61,7 +61,7 @@ def test_model_set_up_during_the_interview_takes_over(visit: Visit, server: Serv
     visitor.open("/forge")
     expect(page.get_by_text("No model configured")).to_be_visible()
     begin(visitor)
-    expect(interviewer(page)).to_contain_text("own questions")
+    expect(interviewer(page)).to_contain_text("Built-in questions")
     interviewer(page).get_by_role("button", name="Set up a model").click()
     dialog = page.get_by_role("dialog", name="Set up a model")
     dialog.get_by_label("Key").fill(KEY)
@@ -71,7 +71,7 @@ def test_model_set_up_during_the_interview_takes_over(visit: Visit, server: Serv
     choose(page)
     expect(question(page)).to_have_text("How should the tutor talk?")
     expect(interviewer(page)).to_contain_text("$")
-    interviewer(page).get_by_role("button", name="own questions").click()
+    interviewer(page).get_by_role("button", name="Built-in questions").click()
     expect(interviewer(page)).to_contain_text("You chose Forge's own questions.")
     choose(page)
     expect(question(page)).not_to_contain_text("slowly")
@@ -101,7 +101,7 @@ def test_streamed_text_appears_and_can_be_cancelled(visit: Visit, server: Server
     page.keyboard.press("Escape")
     expect(question(page)).to_have_text("How should the tutor talk?")
     expect(page.get_by_role("complementary", name="Preview")).to_contain_text("Euler")
-    interviewer(page).get_by_role("button", name="own questions").click()
+    interviewer(page).get_by_role("button", name="Built-in questions").click()
     expect(interviewer(page)).to_contain_text("You chose Forge's own questions.")
     for _ in range(12):
         if create_button(page).is_visible():

@@ -83,7 +83,7 @@ def test_grant_for_one_host_does_not_cover_another():
     state = choose(written_for(state, "api.example.com"))
     current = state.asked
     assert current is not None and isinstance(current.turn, AskQuestion)
-    assert current.turn.question == "It asks to fetch from the web (api.example.com). Is that all right?"
+    assert current.turn.question == "It asks to fetch from the web (api.example.com). Allow this?"
     state = walk_to_end(choose(state))
     assert Capability.HTTP_GET in granted_capabilities(state)
     again = written_for(state, "evil.example.net")
