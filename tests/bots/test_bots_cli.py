@@ -151,7 +151,7 @@ def test_missing_or_binary_import_source_is_reported(forge: Terminal, tmp_path: 
     assert forge("bots", "import", str(tmp_path / "none")).code == 5
     (tmp_path / "SOUL.md").write_bytes(b"\xff\xfe")
     result = forge("bots", "import", str(tmp_path))
-    assert (result.code, "not text in UTF-8" in result.err) == (2, True)
+    assert (result.code, "is not UTF-8 text" in result.err) == (2, True)
 
 
 def test_problems_are_shown_with_position(forge: Terminal):

@@ -64,7 +64,7 @@ async def test_client_works_in_a_directory(root: Path, outside: Path):
         failed, text = await call(forge, "run_command", command="cat ../outside/secret.txt")
         assert failed and text.startswith("Error: '../outside/secret.txt' leads out of the workspace.")
         failed, text = await call(forge, "read_file")
-        assert failed and text == "Error: The arguments do not fit: path: Field required"
+        assert failed and text == "Error: Invalid arguments: path: Field required"
     assert (root / "test_a.py").read_text() == "import unittest\n"
 
 
@@ -95,7 +95,7 @@ async def check_tools(box: ToolBox, server: Any):
         read_only = [tool.name for tool in listed if tool.annotations and tool.annotations.read_only_hint]
         assert read_only == ["check_syntax", "list_directory", "read_file", "search_code"]
         assert (await call(forge, "no_such_tool"))[0]
-        assert await call(forge, "list_directory") == (False, "(nothing)")
+        assert await call(forge, "list_directory") == (False, "(empty)")
 
 
 async def test_workspace_of_the_server_is_found_by_name(start_server: Any, tmp_path: Path, outside: Path):

@@ -130,13 +130,13 @@ def test_closed_pipe_ends_without_a_traceback(chat_server: ChatServer):
 def test_invalid_calls_print_one_error_line(chat_server: ChatServer, terminal: Terminal, tmp_path: Path):
     assert terminal("chat", "nobody", "hello").code == 5
     nothing = terminal("chat", "atlas", stdin=" \n")
-    assert nothing.code == 2 and nothing.err.startswith("error: There is nothing to say.")
+    assert nothing.code == 2 and nothing.err.startswith("error: The message is empty.")
     assert terminal("chat", "atlas", "--session", "a", "--last", "hello").code == 2
     assert terminal("chat", "atlas", "x" * 100_001).code == 2
     process = pipe(chat_server, "atlas", given=b"\xff\xfe\x00")
     assert (
         process.returncode == 2
-        and b"This is not text in UTF-8." in process.stderr
+        and b"The input is not valid UTF-8." in process.stderr
         and b"Traceback" not in process.stderr
     )
     alone = Terminal(tmp_path / "nowhere")("chat", "atlas", "hello")

@@ -146,7 +146,7 @@ def test_conversations_are_listed_switched_renamed_and_exported(
     prompt.type("/switch 2", "The sea (2 messages)", "Twice")
     prompt.type("/title", "The sea")
     file = tmp_path / "sea.json"
-    prompt.type(f"/export {file}", "Saved to")
+    prompt.type(f"/export {file}", "Wrote ")
     assert json.loads(file.read_text())["session"]["title"] == "The sea"
     prompt.type(f"/export {file}", "already exists")
     prompt.type("/switch 9", "There is no conversation '9'")

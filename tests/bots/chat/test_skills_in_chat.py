@@ -240,7 +240,7 @@ async def test_unknown_names_and_invalid_arguments_are_reported_to_the_model(cha
         *_, sent = bot.sent()
     unknown, not_runnable, misfit = results(sent)
     assert "There are: poems, weather." in unknown and "There are: weather." in not_runnable
-    assert "do not fit" in misfit
+    assert "Invalid arguments: name: Field required" in misfit
     assert [state for *_, state in uses(answer)] == ["failed"] * 3
 
 

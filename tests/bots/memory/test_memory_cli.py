@@ -45,10 +45,10 @@ def test_memory_is_added_changed_pinned_recalled_and_forgotten(memories):
     [match] = memories("recall", "Porto", "--json").data
     assert (match["memory"]["id"], match["by"]) == (added["id"], "meaning")
     recalled = memories("recall", "Porto")
-    assert "Lives in Porto." in recalled.out and recalled.err == "Found by meaning.\n"
+    assert "Lives in Porto." in recalled.out and recalled.err == "Searched by meaning.\n"
     assert "Pinned memories are always included." in memories("recall", "the price of copper").err
     assert memories("forget", id_prefix).out == "Forgotten: Lives in Porto.\n"
-    assert "remembers nothing" in memories("list").err
+    assert memories("list").err == "No memories found.\n"
 
 
 def test_invalid_commands_fail(memories, forge: Terminal):
@@ -71,7 +71,7 @@ def test_forgetting_everything_needs_confirmation(memories, server: Server):
         memories("add", fact)
     assert memories("forget", "--all").code == 2
     assert len(memories("list", "--json").data) == 2
-    assert memories("forget", "--all", "--yes").out == "Forgotten: 2.\n"
+    assert memories("forget", "--all", "--yes").out == "Memories deleted: 2.\n"
     assert server.call("GET", "/api/v1/bots/atlas/memories") == []
 
 

@@ -141,7 +141,7 @@ def test_edit_that_is_not_utf8_is_kept_and_reported(
     result = atlas.files("edit", "soul")
     (kept,) = tmp_path.glob("forge-*/SOUL.md")
     assert (result.code, kept.read_bytes()) == (2, b"na\xefve")
-    assert f"error: {kept} is not text in UTF-8." in result.err.splitlines()
+    assert f"error: {kept} is not UTF-8 text." in result.err.splitlines()
     assert f"Your text is in {kept}" in result.err.splitlines()
 
 
