@@ -81,7 +81,7 @@ def test_zip_is_reviewed_granted_and_installed(visit: Visit, server: Server):
     hosts.press("Enter")
     review.get_by_role("button", name="Remove api.example.com").click()
     review.get_by_role("radio", name="verified").check()
-    expect(dialog).to_contain_text("1 skill chosen, 1 granted.")
+    expect(dialog).to_contain_text("1 skill selected, 1 granted.")
     dialog.get_by_role("button", name="Install", exact=True).click()
     results = dialog.get_by_role("list", name="Results")
     expect(results).to_contain_text("new")

@@ -152,7 +152,7 @@ def test_source_is_shown_and_tests_are_run(visit: Visit, server: Server, skill: 
     files.get_by_role("link", name="skill.js").click()
     expect(page.get_by_role("region", name="File")).to_contain_text("function run(input)")
     files.get_by_role("link", name="icon.bin").click()
-    expect(page.get_by_role("region", name="File")).to_contain_text("no text")
+    expect(page.get_by_role("region", name="File")).to_contain_text("Binary file, 256 B")
     page.get_by_role("link", name="Tests", exact=True).click()
     page.get_by_role("button", name="Run tests").click()
     cases = page.get_by_role("region", name="Result").get_by_role("list", name="Cases")

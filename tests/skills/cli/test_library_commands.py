@@ -81,7 +81,7 @@ def test_inspect_shows_the_skill_of_the_server(forge: Terminal, server: Server):
         "script (skill.js)",
         "256 MB, 60 s",
         "created here",
-        "tests/normalizes-whitespace.json",
+        "tests/a-text-is-tidied.json",
         "SKILL.md",
     ):
         assert text in page
@@ -347,7 +347,7 @@ def test_edit_that_cannot_be_saved_is_kept_in_a_file(server: Server, forge: Term
     editing = Terminal(server.data_dir, EDITOR=str(editor), VISUAL=str(editor), TMPDIR=str(tmp_path))
     result = editing("skill", "edit", "to-keep", "skill.js")
     assert (result.code, source.read_text()) == (6, "theirs\n")
-    kept = Path(result.err.splitlines()[0].removeprefix("Your changes were saved to ").removesuffix("."))
+    kept = Path(result.err.splitlines()[0].removeprefix("Your text was kept in ").removesuffix("."))
     assert kept.read_text() == "mine\n"
     kept.unlink()
 

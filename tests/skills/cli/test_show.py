@@ -124,13 +124,12 @@ def test_page_shows_grants_with_scope_and_effect():
 def test_page_shows_limits_relations_files_and_problems():
     page = render(skill_page(DETAIL))
     for text in (
-        "16 MB, 10 s, 20,000,000,000 instructions",
+        "16 MB, 10 s",
         "script (skill.js)",
         "https://host/o/r.git@v1#skills/weather (cccccccccccc)",
-        "● dates@^1.0: It is not in the library.",
-        "● base (installed: 0.1.0)",
-        "f0  1.5 kB",
-        "and 5 more",
+        "dates  ^1.0   It is not in the library.",
+        "base  *      0.1.0",
+        "f0    1.5 kB",
         "● SKILL.md:4 `x` is not a field.\n  Remove it.",
         "atlas",
     ):
@@ -200,7 +199,15 @@ def test_staged_page_shows_changes_and_relations():
         conflicts=[RelationView(name="rain", version="1.0.0", problem="It is in the library.")],
     )
     page = render(staged_page(staged))
-    for text in ("weather 2.0.0", "version 1.2.0", "SKILL.md, skill.js", "1, 10 bytes", "● dates", "● rain"):
+    for text in (
+        "weather 2.0.0",
+        "version 1.2.0",
+        "SKILL.md, skill.js",
+        "1, 10 bytes",
+        "NEEDS",
+        "dates",
+        "rain",
+    ):
         assert text in page
     assert page.count("http_get") == 1
 
