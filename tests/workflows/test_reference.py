@@ -123,7 +123,7 @@ def test_every_error_code_is_documented():
         and isinstance(call.args[0], ast.Constant)
     }
     assert len(raised) > 15
-    assert raised <= set(re.findall(r"`(\w+)`", SECTIONS["Codes of errors"]))
+    assert raised <= set(re.findall(r"`(\w+)`", SECTIONS["Error codes"]))
 
 
 def test_documented_limits_match_code():
