@@ -55,10 +55,10 @@ def test_input_is_parsed_as_its_declared_type(argument: str, value: JsonValue):
 )
 def test_input_of_another_type_is_rejected_with_an_example(argument: str):
     name = argument.partition("=")[0]
-    with pytest.raises(Invalid, match=f"^The input {name} is ") as caught:
+    with pytest.raises(Invalid, match=f"^The input {name} must be ") as caught:
         read_inputs([argument], INPUTS)
     assert caught.value.hint is not None
-    assert caught.value.hint.startswith(f"Such as {name}=")
+    assert caught.value.hint.startswith(f"Write it like {name}=")
 
 
 @pytest.mark.parametrize("argument", ["topic", "=x", " =x", ""])
@@ -68,9 +68,9 @@ def test_input_must_have_the_form_name_equals_value(argument: str):
 
 
 def test_unknown_input_is_rejected_with_the_declared_names():
-    with pytest.raises(Invalid, match="It has no input 'topc'") as caught:
+    with pytest.raises(Invalid, match="The workflow has no input 'topc'") as caught:
         read_inputs(["topc=x"], {"topic": Input(), "count": Input()})
-    assert caught.value.hint == "It has: topic, count."
+    assert caught.value.hint == "Inputs: topic, count."
 
 
 def test_workflow_without_declared_inputs_accepts_any_input():

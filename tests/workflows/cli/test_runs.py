@@ -113,11 +113,11 @@ def test_trigger_prints_the_id_of_the_run(forge: Terminal, create: Create):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--input", "left=x"), "The input left is a whole number"),
-        (("--input", "lefft=1"), "It has no input 'lefft'."),
+        (("--input", "left=x"), "The input left must be an integer, got 'x'."),
+        (("--input", "lefft=1"), "The workflow has no input 'lefft'."),
         (("--input", "left"), "is not of the form NAME=VALUE"),
         ((), "left is missing"),
-        (("--payload", "[1]"), "--payload has to be a JSON object."),
+        (("--payload", "[1]"), "--payload must be a JSON object."),
         (("--payload", '{"left": "x"}'), "left must be an integer"),
         (("--wait", "--follow"), "Choose one of --wait, --follow, --dry-run."),
         (("--sample", "add=1"), "--sample requires --dry-run."),
@@ -169,7 +169,7 @@ def test_open_approval_is_shown_and_decided(
     page = forge("workflow", "status", name).out
     assert "Shall I?" in page
     assert f"forge workflow approve {run_id} --step ask, or reject" in page
-    assert "1 waits for you" in forge("workflow", "list", name).out
+    assert "1 waiting for approval" in forge("workflow", "list", name).out
     result = forge("workflow", verb, name, "--comment", "because")
     assert (result.code, result.out.endswith(f"Follow it with: forge workflow logs {run_id} -f\n")) == (
         0,
@@ -183,7 +183,7 @@ def test_open_approval_is_shown_and_decided(
     again = forge("workflow", verb, name)
     assert (again.code, again.out) == (6, "")
     watched = forge("runs", "watch", run_id)
-    assert watched.err == f"Its steps, as they happen: forge workflow logs -f {run_id}\n"
+    assert watched.err == f"To follow its steps: forge workflow logs -f {run_id}\n"
 
 
 def test_wait_prints_how_to_approve(forge: Terminal, server: Server, create: Create):

@@ -105,7 +105,7 @@ def detail(**changes: Any) -> WorkflowDetail:
 
 def test_list_shows_the_last_runs_as_symbols():
     [_, row] = render(workflows_table([detail()])).splitlines()
-    assert row.split()[:6] == ["digest", "●", "active", "1", "waits", "for"]
+    assert row.split()[:7] == ["digest", "●", "active", "1", "waiting", "for", "approval"]
     assert "✓✗-?" in row
     assert "daily at 9am (UTC), /in" in row
 
@@ -117,16 +117,17 @@ def test_disabled_workflow_is_shown_as_off():
 def test_workflow_page_shows_triggers_inputs_and_steps():
     page = render(workflow_page(detail()))
     for expected in (
-        "version    1.0, saved as number 3",
-        "at a time  1, then queue",
-        "● webhook /in  http://x/webhooks/in\n  No secret IN.",
-        "topic string, required  What about.",
-        "n any, 5 if not said",
-        "atlas: Find five things about {{ inputs.topic }}",
-        "for each of {{ [1, 2] }}",
-        "to #news",
-        "3.0 s",
-        "Send it?",
+        "version      1.0, saved as number 3",
+        "concurrency  1",
+        "● bad    webhook  /in",
+        "http://x/webhooks/in  No secret IN.",
+        "topic  string, required           What about.",
+        "n      any               5",
+        "bot: atlas, prompt: Find five things about {{ inputs.topic",
+        "items: {{ [1, 2] }}",
+        "channel: news",
+        "seconds: 3.0",
+        "prompt: Send it?",
     ):
         assert expected in page
     assert "x" * 70 not in page
@@ -210,7 +211,7 @@ def test_step_page_shows_input_output_attempts_and_log():
     for expected in (
         'INPUT\n{\n  "url": "u"\n}',
         'OUTPUT\n{\n  "status": 200\n}',
-        "1  20 ms  No. (x)\n2  30 ms  ● completed\n   The address was wrong.",
+        "1        20 ms  No. (x)\n2        30 ms  ● completed  The address was wrong.\n",
         "LOG\nasked\nwarn: slow\N{REPLACEMENT CHARACTER}[2J",
     ):
         assert expected in page

@@ -11,12 +11,19 @@ from typing import Any
 import httpx2
 import pytest
 from pydantic import SecretStr
-from tests.support.live_forge import Live
+from tests.support.live_forge import Live, live, settings_for
 from tests.support.timeouts import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
 STEPS = [{"id": "pause", "type": "wait", "config": {"type": "wait", "seconds": 0}}]
+
+
+@pytest.fixture
+async def live_forge(database_url: str, tmp_path: Path) -> AsyncIterator[Live]:
+    """Allow workflows to watch folders of the test."""
+    async with live(settings_for(tmp_path / "data", database_url, audit_roots=[tmp_path])) as running:
+        yield running
 
 
 @pytest.fixture
@@ -69,7 +76,11 @@ async def test_webhook_is_active_while_workflow_exists(live_forge: Live, client:
         answers = [await sender.post("/webhooks/deploy/api", content=body, headers=headers) for _ in range(2)]
         first, again = (answer.json()["data"] for answer in answers)
         assert [answer.status_code for answer in answers] == [202, 202]
-        assert first["status"] == "submitted" and again == {**first, "is_duplicate": True}
+        assert first["status"] == "submitted" and again == {
+            **first,
+            "status": "duplicate",
+            "is_duplicate": True,
+        }
         too_large = await sender.post("/webhooks/deploy/api", content=b"x" * (1 << 20 | 1), headers=headers)
         assert too_large.status_code == 413
         (run,) = await runs_of(client, "deploy", 1)
@@ -106,7 +117,10 @@ async def test_invalid_trigger_is_rejected(client: httpx2.AsyncClient):
         ({"type": "cron", "schedule": "every blue moon"}, "every blue moon"),
         ({"type": "cron", "schedule": "daily", "timezone": "Mars/Olympus"}, "Mars/Olympus"),
         ({"type": "event", "event_type": "run.finished"}, "run.finished"),
-        ({"type": "file_watch", "paths": ["/proc"]}, "/proc"),
+        ({"type": "file_watch", "paths": ["relative/path"]}, "it is a relative path"),
+        ({"type": "file_watch", "paths": ["/"]}, "outside the folders that may be watched"),
+        ({"type": "file_watch", "paths": ["/proc/self"]}, "/proc/self"),
+        ({"type": "file_watch", "paths": ["/etc"]}, "FORGE_AUDIT_ROOTS"),
     ):
         definition = {"name": "bad", "triggers": [trigger], "steps": STEPS}
         answer = await client.post("/api/v1/workflows", json={"definition": definition})

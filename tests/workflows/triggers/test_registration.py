@@ -86,9 +86,6 @@ async def test_webhook_path_is_unique_even_if_disabled(environment: Environment)
         {"type": "cron", "schedule": "0 0 30 2 *"},
         {"type": "cron", "schedule": "daily", "timezone": "Mars"},
         {"type": "event", "event_type": "run.finished"},
-        {"type": "file_watch", "paths": ["relative/path"]},
-        {"type": "file_watch", "paths": ["/"]},
-        {"type": "file_watch", "paths": ["/proc/self"]},
     ],
 )
 async def test_invalid_trigger_leaves_existing_ones(environment: Environment, trigger: dict[str, object]):
