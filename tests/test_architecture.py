@@ -136,8 +136,8 @@ def test_commands_do_not_import_the_server():
     modules = (
         "forge.accounts.cli, forge.agents.cli, forge.llm.cli, forge.runs.cli, "
         "forge.server.cli, forge.server.overview, forge.workspace.cli, forge.bots.cli, "
-        "forge.bots.chat.terminal.cli, forge.skills.cli.library, forge.skills.cli.views, forge.workflows.cli.definitions, forge.workflows.cli.run_views, "
-        "forge.workflows.cli.run_log"
+        "forge.bots.chat.terminal.cli, forge.skills.cli.library, forge.skills.cli.views, "
+        "forge.workflows.cli.definitions, forge.workflows.cli.runs, forge.workflows.cli.views"
     )
     heavy = "{'sqlalchemy', 'dbos', 'fastapi', 'uvicorn', 'alembic', 'pydantic_ai', 'genai_prices'}"
     code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"

@@ -19,7 +19,7 @@ def test_output_within_limit_is_kept():
 
 def test_head_and_tail_are_kept_with_gap_note():
     assert captured(4, b"ab", b"c" * 1000, b"yz") == Output(
-        "ab\n[... 1000 bytes left out ...]\nyz", 1004, truncated=True
+        "ab\n[... 1000 bytes omitted ...]\nyz", 1004, truncated=True
     )
 
 

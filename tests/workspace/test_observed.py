@@ -38,7 +38,7 @@ class TestLocation:
         loop = tmp_path / "loop"
         loop.symlink_to("loop")
         for path in (tmp_path / "nothing", loop):
-            with pytest.raises(NoSuchPath, match="There is no"), observe(path):
+            with pytest.raises(NoSuchPath, match="does not exist"), observe(path):
                 pass
 
     def test_bare_repository_is_refused(self, tmp_path: Path, repository: Repository):

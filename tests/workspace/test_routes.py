@@ -95,7 +95,7 @@ def test_commands_match_the_api(forge: Terminal, shop: dict[str, Any]):
     assert "src/" in forge("workspaces", "files", "shop").out
     assert forge("workspaces", "cat", shop["id"], "src/app.py").out.startswith("def main()")
     assert "not text" in forge("workspaces", "cat", "shop", "image").err
-    assert "is longer than what is shown" in forge("workspaces", "cat", "shop", "long.txt").err
+    assert "is not shown completely" in forge("workspaces", "cat", "shop", "long.txt").err
     assert "src/app.py:1: def main():" in forge("workspaces", "search", "shop", "def main").out
     said = forge("workspaces", "search", "shop", "main(", "--json")
     assert (said.data["literal"], len(said.data["matches"])) == (True, 1)
