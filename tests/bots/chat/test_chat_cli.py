@@ -140,7 +140,7 @@ def test_invalid_calls_print_one_error_line(chat_server: ChatServer, terminal: T
         and b"Traceback" not in process.stderr
     )
     alone = Terminal(tmp_path / "nowhere")("chat", "atlas", "hello")
-    assert alone.code == 3 and alone.err.startswith("error: No Forge is running here.")
+    assert alone.code == 3 and alone.err.startswith("error: No Forge server is running here.")
 
 
 def test_missing_key_prints_one_line_and_a_hint(start_server: Any, tmp_path: Path):

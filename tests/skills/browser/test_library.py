@@ -126,6 +126,7 @@ def test_concurrent_edit_is_detected_before_granting(visit: Visit, server: Serve
     visitor = visit()
     page, name = visitor.page, skill["name"]
     visitor.open(f"/skills/{name}/permissions")
+    expect(page.get_by_text("Live", exact=True)).to_be_attached()  # then the skill is not fetched again
     page.get_by_role("checkbox", name="Keep notes").check()
     with (Path(skill["folder"]) / "skill.js").open("a") as source:
         source.write("// and more\n")
@@ -139,7 +140,7 @@ def test_concurrent_edit_is_detected_before_granting(visit: Visit, server: Serve
         source.write("// and still more\n")
     page.reload()
     expect(row(page, "kv").get_by_text("edited since")).to_be_visible()
-    expect(page.get_by_text("the grants no longer apply")).to_be_visible()
+    expect(page.get_by_text("its grants no longer apply")).to_be_visible()
 
 
 def test_source_is_shown_and_tests_are_run(visit: Visit, server: Server, skill: dict[str, Any]):

@@ -79,6 +79,26 @@ async def test_skill_without_grant_is_refused(store: Store, tmp_path: Path):
     assert raised.value.problem.code == "skill_refused"
 
 
+async def test_rendered_instructions_contain_the_input_and_need_no_model(store: Store, tmp_path: Path):
+    async with open_skills(store, tmp_path) as (component, _):
+        for name, body in (("asks", "Answer {{ input.who }}."), ("brief", "Be brief.")):
+            await add(component, name, {"SKILL.md": skill_md(name, kind="prompt", body=body)})
+        await add(component, "adds", script("adds", ADDS, "skill.py"))
+        filled = await use(component, "asks", input={"who": "Ada"}, render=True)
+        text = {"text": "# asks\n\nAnswer Ada."}
+        assert filled == StepResult({"type": "skill", "skill": "asks", "output": text})
+        unfilled = await use(component, "brief", render=True)
+        assert unfilled.output["output"] == {"text": "# brief\n\nBe brief."}
+        appended = await use(component, "brief", input="a text", render=True)
+        assert appended.output["output"]["text"].startswith("# brief\n\nBe brief.\n\n<skill_input>")
+        with pytest.raises(StepError, match="Only skills of kind prompt can be rendered") as raised:
+            await use(component, "adds", render=True)
+        assert raised.value.problem.code == "skill_refused"
+        with pytest.raises(StepError, match="cannot be inserted into the instructions of asks") as raised:
+            await use(component, "asks", input={"other": 1}, render=True)
+        assert raised.value.problem.code == "expression"
+
+
 async def test_instruction_skill_costs_are_charged_to_run(
     store: Store, tmp_path: Path, model_server: StartModels
 ):

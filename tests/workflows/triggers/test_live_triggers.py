@@ -10,9 +10,14 @@ from typing import Any
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 from pydantic import SecretStr
 from tests.support.live_forge import Live, live, settings_for
 from tests.support.timeouts import PATIENCE_S
+
+from forge.kernel.clock import now
+from forge.workflows.tables import workflow_runs
+from forge.workflows.triggers.delivery import SAME_BODY_WINDOW
 
 pytestmark = pytest.mark.anyio
 
@@ -92,6 +97,26 @@ async def test_webhook_is_active_while_workflow_exists(live_forge: Live, client:
         assert (await sender.post("/webhooks/deploy/api", content=body, headers=headers)).status_code == 202
         await client.delete("/api/v1/workflows/deploy")
         assert (await sender.post("/webhooks/deploy/api", content=body, headers=headers)).status_code == 404
+
+
+async def test_same_signed_body_is_a_new_delivery_after_some_minutes(
+    live_forge: Live, client: httpx2.AsyncClient
+):
+    await live_forge.forge.accounts.vault.of(live_forge.account_id).set("HOOK", SecretStr("s3cret"))
+    auth = {"type": "hmac_sha256", "secret_name": "HOOK"}
+    await save(client, "deploy", {"type": "webhook", "path": "/deploy", "auth": auth})
+    signature = hmac.new(b"s3cret", b"{}", hashlib.sha256).hexdigest()
+
+    async def deliver() -> dict[str, Any]:
+        headers = {"Content-Type": "application/json", "X-Hub-Signature-256": f"sha256={signature}"}
+        return (await client.post("/webhooks/deploy", content=b"{}", headers=headers)).json()["data"]
+
+    first, again = await deliver(), await deliver()
+    assert (again["status"], again["run_id"]) == ("duplicate", first["run_id"])
+    async with live_forge.forge.store.begin() as tx:
+        await tx.execute(sa.update(workflow_runs).values(created_at=now() - SAME_BODY_WINDOW))
+    later = await deliver()
+    assert (later["status"], later["run_id"] != first["run_id"]) == ("submitted", True)
 
 
 async def test_new_triggers_are_active_without_restart(client: httpx2.AsyncClient, tmp_path: Path):
