@@ -1,6 +1,7 @@
 """Create the initial state of an interview: what is known, what is available, and who asks."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from forge.bots.management.service import Bots
 from forge.bots.models import MAX_BOT_DESCRIPTION
@@ -66,22 +67,22 @@ class FactFinder:
         return AvailableModel(target.ref)
 
     async def models(self, account_id: str) -> list[ModelOffer]:
-        """List the model chosen for bots first, then those chosen for other roles."""
+        """List the model chosen for bots, then those chosen for other roles; those that can be used first."""
         async with self._database.read() as tx:
             chosen = await self._catalog.in_use(tx, account_id)
         [usual, *_] = await self._catalog.chain(account_id, "", Role.BOT)
         offers = [await self._usual(account_id, usual)]
         for ref, place in chosen.items():
-            if ref != usual.ref and len(offers) < MAX_MODELS:
+            if ref != usual.ref:
                 offers += await self._offer(account_id, ref, place)
-        return offers
+        return sorted(offers, key=lambda offer: not offer.has_key)[:MAX_MODELS]
 
     async def _usual(self, account_id: str, target: Target) -> ModelOffer:
         return ModelOffer(
             ref=DEFAULT_MODEL,
             label=f"The model chosen for bots ({target.ref})",
             reason=f"Follows Settings, Models: change it there for all bots at once. {_price(target)}",
-            has_key=await self._has_key(account_id, target),
+            **await self._usability(account_id, target),
         )
 
     async def _offer(self, account_id: str, ref: str, place: str) -> list[ModelOffer]:
@@ -89,16 +90,16 @@ class FactFinder:
             target = await self._catalog.target(account_id, ref)
         except ForgeError:
             return []  # a model without a price cannot be called
-        has_key = await self._has_key(account_id, target)
         reason = f"Already chosen in {place}. {_price(target)}"
-        return [ModelOffer(ref=target.ref, label=target.ref, reason=reason, has_key=has_key)]
+        usability = await self._usability(account_id, target)
+        return [ModelOffer(ref=target.ref, label=target.ref, reason=reason, **usability)]
 
-    async def _has_key(self, account_id: str, target: Target) -> bool:
+    async def _usability(self, account_id: str, target: Target) -> dict[str, Any]:
         try:
             await self._catalog.credential(target.provider, account_id, "")
-        except ForgeError:
-            return False
-        return True
+        except ForgeError as error:
+            return {"has_key": False, "problem": error.message}
+        return {"has_key": True}
 
 
 def _price(target: Target) -> str:

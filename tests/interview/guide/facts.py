@@ -28,7 +28,13 @@ def skill(name: str, kind: SkillKind = SkillKind.PROMPT) -> SkillOffer:
 
 OPUS = ModelOffer(ref="anthropic:claude-opus-5", label="Claude Opus 5", reason="The best.", has_key=True)
 SONNET = ModelOffer(ref="anthropic:claude-sonnet-5", label="Claude Sonnet 5", reason="Quick.", has_key=True)
-KEYLESS = ModelOffer(ref="openai:gpt-7", label="GPT 7", reason="Another provider.", has_key=False)
+KEYLESS = ModelOffer(
+    ref="openai:gpt-7",
+    label="GPT 7",
+    reason="Another provider.",
+    has_key=False,
+    problem="There is no key for openai: the secret OPENAI_API_KEY is not set.",
+)
 USUAL = ModelOffer(
     ref=DEFAULT_MODEL, label="What is chosen for bots", reason="Follows Settings.", has_key=True
 )

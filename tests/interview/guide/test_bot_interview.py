@@ -1,7 +1,7 @@
 from itertools import pairwise
 
 import pytest
-from tests.interview.guide.facts import DESCRIPTIONS, FACTS, KEYLESS, OPUS
+from tests.interview.guide.facts import DESCRIPTIONS, FACTS, KEYLESS, OPUS, USUAL
 from tests.interview.walk import (
     advance,
     advance_to,
@@ -166,7 +166,17 @@ def test_models_with_a_key_are_offered_first():
     state = advance_to(started(DESCRIPTIONS[KnownPurpose.CODING], facts=FACTS), "model")
     ids = [option.id for option in question_of(state).options]
     assert ids[:4] == [DEFAULT_MODEL, OPUS.ref, "anthropic:claude-sonnet-5", KEYLESS.ref]
-    assert "no key" in question_of(state).options[3].reason
+    assert "There is no key for openai" in question_of(state).options[3].reason
+
+
+def test_default_model_without_a_key_is_not_offered_first():
+    unusable = USUAL.model_copy(update={"has_key": False, "problem": "There is no key for anthropic."})
+    facts = FACTS.model_copy(update={"models": [unusable, KEYLESS, OPUS]})
+    options = question_of(
+        advance_to(started(DESCRIPTIONS[KnownPurpose.CODING], facts=facts), "model")
+    ).options
+    assert [option.id for option in options[:3]] == [OPUS.ref, DEFAULT_MODEL, KEYLESS.ref]
+    assert options[1].reason.endswith("It cannot be used yet: There is no key for anthropic.")
 
 
 def test_single_model_still_gives_two_options():

@@ -68,13 +68,14 @@ class ChatRun:
             ending = await self._answer(context, inputs)
         except StepFailed as failed:
             ending = AnswerEnding(status=MessageStatus.FAILED, error=failed.problem)
+        ending = replace(ending, began=context.run.created_at)
         if ending.result is None:
             ending = replace(
                 ending, result=AgentResult.model_validate(await context.step("bill", self._bill))
             )
         due = await context.transact(
             "answered",
-            lambda tx: self._writer.finish(tx, context.run_id, inputs, ending, context.run.created_at),
+            lambda tx: self._writer.finish(tx, context.run_id, inputs, ending),
         )
         if due is not None:
             await self._follow_up_run.run_follow_ups(context, inputs, FollowUps.model_validate(due))

@@ -6,7 +6,7 @@ A failed follow-up does not fail the answer; it is recorded in the log of its ru
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
@@ -58,6 +58,8 @@ class AnswerEnding:
     """None keeps the stored text."""
     error: Problem | None = None
     result: AgentResult | None = None
+    began: datetime | None = None
+    """Start of the run. A failed answer took all the time since, including the pauses between attempts."""
 
 
 class FollowUps(BaseModel):
@@ -91,7 +93,7 @@ class AnswerWriter:
         await self._events.append(tx, session_stream(inputs.session_id), event)
 
     async def finish(
-        self, tx: Tx, run_id: str, inputs: ChatInput, ending: AnswerEnding, began: datetime
+        self, tx: Tx, run_id: str, inputs: ChatInput, ending: AnswerEnding
     ) -> dict[str, Any] | None:
         """Store the end of an answer and return its follow-ups; None if it was stopped, deleted or failed.
 
@@ -101,7 +103,7 @@ class AnswerWriter:
         row = await store.find_message(tx, inputs.answer_id)
         if session is None or row is None or row.answer is None:
             return None
-        values = _values(row, row.answer, ending, now() - began)
+        values = _values(row, row.answer, ending)
         row = (
             await store.change_message(tx, row.id, {row.status}, of_run=run_id, **values) if values else None
         )
@@ -136,15 +138,13 @@ def is_cut_off(row: MessageRow) -> bool:
     return row.answer is not None and row.answer.stop in (StopReason.LENGTH, StopReason.REPEATED)
 
 
-def _values(
-    row: MessageRow, answer: AnswerFacts, ending: AnswerEnding, took: timedelta
-) -> dict[str, Any] | None:
+def _values(row: MessageRow, answer: AnswerFacts, ending: AnswerEnding) -> dict[str, Any] | None:
     """Return the changed columns of the answer. An answer that was stopped just before its end stays stopped, with its
     complete text."""
     facts = as_ended(with_result(answer, ending.result) if ending.result else answer)
-    if ending.status is MessageStatus.FAILED:  # including the pauses between the attempts
-        duration_ms = (answer.duration_ms or 0) + round(took.total_seconds() * 1000)
-        facts = facts.model_copy(update={"duration_ms": duration_ms})
+    if ending.status is MessageStatus.FAILED and ending.began is not None:
+        took_ms = round((now() - ending.began).total_seconds() * 1000)
+        facts = facts.model_copy(update={"duration_ms": (answer.duration_ms or 0) + took_ms})
     values: dict[str, Any] = {"answer": facts.model_dump(mode="json"), "cost_micros": facts.cost_micros}
     if ending.text is not None:
         values["text"] = ending.text

@@ -102,6 +102,12 @@ class ModelOffer(FrozenModel):
     label: str
     reason: str
     has_key: bool
+    problem: str = ""
+    """Why it cannot be used yet."""
+
+    @property
+    def full_reason(self) -> str:
+        return f"{self.reason} It cannot be used yet: {self.problem}" if self.problem else self.reason
 
 
 class Facts(FrozenModel):

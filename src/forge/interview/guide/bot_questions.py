@@ -204,10 +204,21 @@ LENGTHS = {
 }
 
 
+_ANY_DEFAULT = ModelOffer(
+    ref=DEFAULT_MODEL,
+    label="The model chosen for bots",
+    reason="It follows Settings, Models: this bot uses the model you choose there.",
+    has_key=True,
+)
+
+
 def ask_model(context: QuestionContext, state: State) -> Asked:
-    offers = [offer for offer in state.facts.models if offer.ref != DEFAULT_MODEL]
-    usable_first = sorted(offers, key=lambda offer: not offer.has_key)
-    choices = [_default_model_choice(state), *(_model_choice(offer) for offer in usable_first)][:MAX_MODELS]
+    default = next((offer for offer in state.facts.models if offer.ref == DEFAULT_MODEL), _ANY_DEFAULT)
+    others = [offer for offer in state.facts.models if offer.ref != DEFAULT_MODEL]
+    usable_first = sorted([default, *others], key=lambda offer: not offer.has_key)[:MAX_MODELS]
+    choices = [
+        Choice(offer.ref, offer.label, offer.full_reason, Fields(model=offer.ref)) for offer in usable_first
+    ]
     if len(choices) < MIN_OPTIONS:
         choices.append(
             Choice(
@@ -217,23 +228,6 @@ def ask_model(context: QuestionContext, state: State) -> Asked:
             )
         )
     return build_question(context, "Which model should it run on?", choices, free="model")
-
-
-def _default_model_choice(state: State) -> Choice:
-    offered = next((offer for offer in state.facts.models if offer.ref == DEFAULT_MODEL), None)
-    return Choice(
-        DEFAULT_MODEL,
-        offered.label if offered else "The model chosen for bots",
-        offered.reason
-        if offered
-        else "It follows Settings, Models: this bot uses the model you choose there.",
-        Fields(model=DEFAULT_MODEL),
-    )
-
-
-def _model_choice(offer: ModelOffer) -> Choice:
-    reason = offer.reason if offer.has_key else f"{offer.reason} Its provider has no key yet."
-    return Choice(offer.ref, offer.label, reason, Fields(model=offer.ref))
 
 
 def ask_creativity(context: QuestionContext, state: State) -> Asked:
