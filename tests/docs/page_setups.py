@@ -110,6 +110,9 @@ PAGE_SETUPS = {
             "--forget ID": lambda runner: f"--forget {preparations.first_id('/builder/memory')(runner)}",
         },
     ),
+    "docs/guides/github-double.md": PageSetup(
+        replacements={"http://127.0.0.1:8020": lambda runner: runner.github}
+    ),
     "docs/guides/mcp.md": PageSetup(prepare=preparations.create_workspace),
     "docs/guides/messages.md": PageSetup(prepare=preparations.create_bots("Atlas", "Scout")),
     "docs/guides/models.md": PageSetup(

@@ -59,6 +59,7 @@ class PageRunner:
     ) -> None:
         self.setup = setup
         self.models = models
+        self.github = ""
         self.new_database = new_database
         self._skipped = skipped
         self.home = folder / "home"
@@ -70,7 +71,7 @@ class PageRunner:
         """Closed after the page."""
         self._workers: list[Server] = []
         self._background: dict[str, subprocess.Popen[str]] = {}
-        self._model_servers: list[subprocess.Popen[str]] = []
+        self._stand_ins: list[subprocess.Popen[str]] = []
         self._state_folder = folder / "notes"
         self._state_folder.mkdir()
         self.environment = self._make_environment(folder / "bin")
@@ -79,7 +80,7 @@ class PageRunner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in (*self._background.values(), *self._model_servers):
+        for process in (*self._background.values(), *self._stand_ins):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
@@ -123,8 +124,8 @@ class PageRunner:
         elif command.startswith("forge worker"):
             self._workers.append(Server(self.data_dir, command="worker", **self._settings()))
             self._workers[-1].start()
-        elif _is_model_server(command):
-            self._serve_models(command)
+        elif _is_stand_in(command):
+            self._serve_stand_in(command)
         elif command in self.setup.background:
             self._background[command] = self._start(command)
         else:
@@ -214,15 +215,18 @@ class PageRunner:
         exported = {name: value for name, value in self.environment.items() if name.startswith("FORGE_")}
         return {"HOME": str(self.home), **self.setup.environment, **exported}
 
-    def _serve_models(self, command: str) -> None:
-        """Start a model server on a free port and leave it running."""
+    def _serve_stand_in(self, command: str) -> None:
+        """Start scripted models or the GitHub double on a free port and leave it running."""
         command = re.sub(r" --port \d+", "", command.rstrip("& ")) + " --port 0"
         process = self._start(command)
-        self._model_servers.append(process)
+        self._stand_ins.append(process)
         assert process.stdout
         for line in process.stdout:
             if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                self.models = found[0]
+                if " models " in command:
+                    self.models = found[0]
+                else:
+                    self.github = found[0]
                 return
         raise AssertionError(f"{command} printed no address")
 
@@ -255,8 +259,8 @@ def _is_serve(command: str) -> bool:
     return bool(re.match(r"([A-Z_]+=\S+ )*(\.venv/bin/)?forge serve\b|make run$", command))
 
 
-def _is_model_server(command: str) -> bool:
-    return bool(re.match(r"(\.venv/bin/)?forge models serve\b", command)) and "--check" not in command
+def _is_stand_in(command: str) -> bool:
+    return bool(re.match(r"(\.venv/bin/)?forge (models|github) serve\b", command)) and "--check" not in command
 
 
 def _collapse_whitespace(text: str) -> str:

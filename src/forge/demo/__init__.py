@@ -1,1 +1,1 @@
-"""A model server that answers from a script, for tests and `forge models serve`."""
+"""Stand-ins for services, for tests and development: models that answer from a script, and GitHub."""

@@ -36,7 +36,11 @@ def open_loopback_server(
     application: ASGIApp, *, port: int = 0, name: str, on_shutdown: Callable[[], Awaitable[None]]
 ) -> Generator[LoopbackServer]:
     """Serve until the end of the block. `on_shutdown` is called first and ends what responses wait for."""
-    with socket.create_server((HOST, port)) as listener:
+    # asyncio sends without delay (TCP_NODELAY) only if the socket names its protocol.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen()
         server = _Server(application, on_shutdown)
         thread = threading.Thread(target=server.run, args=([listener],), name=name)
         thread.start()

@@ -1,11 +1,14 @@
-"""`forge github`: connect this account to GitHub."""
+"""`forge github`: connect this account to GitHub, or serve a GitHub double on this machine."""
 
 import sys
 import time
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
-from forge.errors import Conflict, Invalid
+from forge.errors import ConfigError, Conflict, Invalid
 from forge.github.models import (
     DeviceCode,
     DeviceProgress,
@@ -15,6 +18,7 @@ from forge.github.models import (
 )
 from forge.terminal.client import Client
 from forge.terminal.commands import Result, api_command
+from forge.terminal.entry import wait_for_signal
 from forge.terminal.inputs import confirm
 from forge.terminal.options import yes_option
 from forge.terminal.output import working
@@ -22,6 +26,22 @@ from forge.terminal.text import clean
 
 TOKEN_PAGE = "/settings/personal-access-tokens/new"  # noqa: S105  # a path
 _MARKS = {True: "yes", False: "no", None: "unknown: the token reaches no repository you may push to"}
+
+
+READY = """\
+The GitHub double is running at {url}
+Nothing leaves this machine. When it stops, everything but the folder of repositories is gone.
+
+It has the user octo, the organization acme, and the repositories octo/hello (public) and acme/shop (private).
+To use it in Forge, start the server with
+
+    FORGE_GITHUB_URL={url}
+    GITHUB_CLIENT_ID={client_id}
+    GITHUB_CLIENT_SECRET={client_secret}
+
+A token of octo for the API and for git: {token}
+docs/guides/github-double.md describes how to add users, repositories and faults. Press Ctrl-C to stop.
+"""
 
 
 @click.group()
@@ -69,6 +89,36 @@ def logout(client: Client, yes: bool) -> Result[GithubConnection]:
     confirm("Disconnect from GitHub?", yes=yes)
     connection = client.delete("/github/token", GithubConnection)
     return Result(connection, "Disconnected from GitHub.")
+
+
+@github.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8020, help="Port (default 8020; 0 for any free port)."
+)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="An empty folder for the git repositories (default: a temporary one).",
+)
+def serve(port: int, folder: Path | None) -> None:
+    """Start a GitHub double: sign-in pages, REST API, webhooks and git on one local address."""
+    from forge.demo.github.server import CLIENT_ID, CLIENT_SECRET, create_default_world, open_github_double
+
+    if folder and folder.exists() and any(folder.iterdir()):
+        raise ConfigError([f"{folder} is not empty."], hint="Choose another folder: --folder.")
+    with ExitStack() as stack:
+        path = folder or Path(stack.enter_context(TemporaryDirectory(prefix="github-")))
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            double = stack.enter_context(open_github_double(path, port=port))
+        except OSError as error:
+            hint = "Choose another port or folder: --port, --folder."
+            raise ConfigError([f"cannot start: {error}"], hint=hint) from error
+        token = create_default_world(double)
+        click.echo(
+            READY.format(url=double.url, client_id=CLIENT_ID, client_secret=CLIENT_SECRET, token=token)
+        )
+        wait_for_signal()
 
 
 def _ask_for_token(url: str) -> str:

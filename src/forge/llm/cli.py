@@ -1,11 +1,8 @@
 """`forge models`."""
 
 import math
-import signal
-import threading
 from datetime import timedelta
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -38,6 +35,7 @@ from forge.llm.models import (
 )
 from forge.terminal.client import Client, connect
 from forge.terminal.commands import Result, api_command
+from forge.terminal.entry import wait_for_signal
 from forge.terminal.lookup import find_id, scope_of_bot
 from forge.terminal.options import json_option, limit_option
 from forge.terminal.output import (
@@ -534,22 +532,11 @@ def _serve(script: "Script", source: str, port: int, log: Path | None) -> None:
         with open_model_server(script, port=port, log=log) as server:
             key = "one of the keys in the script" if script.keys else "any key"
             click.echo(READY.format(url=server.url, source=source, scenes=_scenes(script), key=key))
-            _wait_for_signal()
+            wait_for_signal()
     except OSError as error:
         raise ConfigError(
             [f"cannot start: {error}"], hint="Choose another port or file: --port, --log."
         ) from error
-
-
-def _wait_for_signal() -> None:
-    stop = threading.Event()
-
-    def ask_to_stop(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, ask_to_stop)
-    stop.wait()
 
 
 def _scenes(script: "Script") -> str:

@@ -1,6 +1,9 @@
 """Run a command line and exit with the code of its outcome."""
 
+import signal
 import sys
+import threading
+from types import FrameType
 
 import click
 
@@ -29,3 +32,15 @@ def show_error(error: ForgeError) -> None:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True)
     if error.hint:
         click.echo(f"{click.style(' hint:', fg='yellow')} {clean(error.hint)}", err=True)
+
+
+def wait_for_signal() -> None:
+    """Wait until the process is asked to stop, by Ctrl-C or SIGTERM."""
+    stop = threading.Event()
+
+    def ask_to_stop(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ask_to_stop)
+    stop.wait()

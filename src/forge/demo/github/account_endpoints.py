@@ -1,7 +1,7 @@
 """REST endpoints about users, organizations and the API itself."""
 
 from forge.demo.github.api import ApiError, Call, Endpoint, Reply, not_found
-from forge.demo.github.views import membership_view, organization_view, profile_view, user_view
+from forge.demo.github.views import membership_view, organization_view, profile_view
 from forge.demo.github.world import Account
 
 
@@ -27,14 +27,6 @@ async def _list_memberships(call: Call) -> Reply:
     return call.page(organizations, lambda each: membership_view(call.world, each, user))
 
 
-async def _get_membership(call: Call) -> Reply:
-    user, organization = call.require_user(), _organization(call)
-    _require_org_scope(call, "admin:org", "see your membership")
-    if user.id not in organization.members:
-        raise not_found()
-    return Reply(membership_view(call.world, organization, user))
-
-
 async def _check_member(call: Call) -> Reply:
     """Only members of an organization can see who the others are."""
     organization, login = _organization(call), call.path["login"]
@@ -53,11 +45,6 @@ async def _check_public_member(call: Call) -> Reply:
     if _account(call, call.path["login"]).id not in _organization(call).public_members:
         raise not_found()
     return Reply(status=204)
-
-
-async def _list_public_members(call: Call) -> Reply:
-    accounts = [call.world.accounts[each] for each in sorted(_organization(call).public_members)]
-    return call.page(accounts, lambda each: user_view(call.world, each))
 
 
 async def _get_rate_limit(call: Call) -> Reply:
@@ -96,10 +83,8 @@ ENDPOINTS = [
     Endpoint("GET", "/user", _get_viewer),
     Endpoint("GET", "/user/orgs", _list_organizations),
     Endpoint("GET", "/user/memberships/orgs", _list_memberships),
-    Endpoint("GET", "/user/memberships/orgs/{org}", _get_membership),
     Endpoint("GET", "/users/{login}", _get_user),
     Endpoint("GET", "/orgs/{org}/members/{login}", _check_member),
-    Endpoint("GET", "/orgs/{org}/public_members", _list_public_members),
     Endpoint("GET", "/orgs/{org}/public_members/{login}", _check_public_member),
     Endpoint("GET", "/rate_limit", _get_rate_limit, is_free=True),
     Endpoint("GET", "/meta", _get_meta),
