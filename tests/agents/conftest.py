@@ -34,7 +34,7 @@ async def agent(store: Store, model_server: StartModels, tmp_path: Path) -> Asyn
         async def start(*turns: dict[str, Any], **given: Any) -> ScriptedAgent:
             options = {
                 key: given.pop(key)
-                for key in ("limits", "window", "retry", "workspace_skills")
+                for key in ("limits", "window", "retry", "workspace_skills", "kind", "verify")
                 if key in given
             }
             scene = {"turns": list(turns), "after": "repeat", **given.pop("scene", {})}

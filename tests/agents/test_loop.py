@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.agents.conftest import OpenAgent
-from tests.support.agents import open_agent, result
+from tests.support.agents import DONE, finish, open_agent, result
 from tests.support.engine import ACCOUNT
 from tests.support.models import StartModels
 from tests.support.timeouts import PATIENCE_S
@@ -29,11 +29,11 @@ def _words(count: int) -> str:
     return " ".join(f"word{number}" for number in range(count))
 
 
-async def test_agent_reads_writes_and_answers(agent: OpenAgent):
+async def test_agent_reads_writes_and_finishes(agent: OpenAgent):
     at_work = await agent(
         {"thinking": "First look.", "text": "Looking.", "tools": [{"list_directory": {"path": "."}}]},
         {"tools": [write("a.py", "A = 1\n"), write("b.py", "B = 2\n")]},
-        {"text": "Both files are there."},
+        {"text": "I am done.", "tools": [finish("Both files are there.")]},
     )
     run = await at_work.work()
     assert run.status is RunStatus.COMPLETED
@@ -41,7 +41,7 @@ async def test_agent_reads_writes_and_answers(agent: OpenAgent):
         "done",
         "Both files are there.",
         3,
-        3,
+        4,
     )
     assert {path.name: path.read_text() for path in at_work.root.iterdir()} == {
         "a.py": "A = 1\n",
@@ -56,6 +56,7 @@ async def test_agent_reads_writes_and_answers(agent: OpenAgent):
         ("list_directory", False),
         ("write_file", False),
         ("write_file", False),
+        ("finish", False),
     ]
     [ended] = await at_work.event_data(run, "agent.ended")
     assert ended["result"] == run.output
@@ -67,7 +68,7 @@ async def test_agent_reads_writes_and_answers(agent: OpenAgent):
 async def test_tool_error_is_returned_to_the_model(agent: OpenAgent):
     at_work = await agent(
         {"tools": [{"read_file": {"path": "../secret"}}, {"frobnicate": {}}, {"read_file": {"x": 1}}]},
-        {"text": "It cannot be done."},
+        DONE,
     )
     run = await at_work.work()
     assert result(run).end == "done"
@@ -88,7 +89,7 @@ async def test_repeated_failing_call_ends_agent_unless_something_changed(agent: 
 async def test_repeated_failure_after_change_is_not_a_loop(agent: OpenAgent):
     failing: dict[str, Any] = {"tools": [{"read_file": {"path": "missing"}}]}
     turns = [turn for i in range(4) for turn in (failing, {"tools": [write("a", str(i))]})]
-    at_work = await agent(*turns, {"text": "Done."})
+    at_work = await agent(*turns, DONE)
     run = await at_work.work()
     assert result(run).end == "done"
 
@@ -113,7 +114,7 @@ async def test_unusable_answer_ends_agent_with_reason(agent: OpenAgent, turn: di
 async def test_truncated_tool_call_is_not_executed(agent: OpenAgent):
     at_work = await agent(
         {"tools": [write("a.py", "x = 1\n" * 50)], "fault": {"kind": "max_tokens", "times": 1}},
-        {"text": "Done."},
+        DONE,
     )
     run = await at_work.work()
     assert result(run).end == "done"
@@ -123,16 +124,16 @@ async def test_truncated_tool_call_is_not_executed(agent: OpenAgent):
 
 async def test_provider_errors_are_retried(agent: OpenAgent):
     at_work = await agent(
-        {"text": "Here.", "fault": [{"kind": "529", "times": 1}, {"kind": "cut", "times": 1}]},
+        {**DONE, "fault": [{"kind": "529", "times": 1}, {"kind": "cut", "times": 1}]},
         retry=Retry(attempts=5, first_delay_s=0.01, longest_delay_s=0.05),
     )
     run = await at_work.work()
-    assert result(run).text == "Here."
+    assert result(run).end == "done"
     assert len(at_work.server.requests()) == 3
 
 
 async def test_exhausted_budget_opens_gate_and_continues_after_raise(agent: OpenAgent):
-    at_work = await agent({"text": "Done."}, limits=BudgetLimits(run_usd=0.01, day_usd=50, server_usd=50))
+    at_work = await agent(DONE, limits=BudgetLimits(run_usd=0.01, day_usd=50, server_usd=50))
     started = await at_work.start("x")
     gate = await at_work.engine.open_gate()
     assert gate.kind == "budget" and gate.payload["budget"] == "run"
@@ -144,7 +145,7 @@ async def test_exhausted_budget_opens_gate_and_continues_after_raise(agent: Open
 
 
 async def test_exhausted_budget_ends_agent_after_refusal(agent: OpenAgent):
-    at_work = await agent({"text": "Done."}, limits=BudgetLimits(run_usd=0.01, day_usd=50, server_usd=50))
+    at_work = await agent(DONE, limits=BudgetLimits(run_usd=0.01, day_usd=50, server_usd=50))
     started = await at_work.start("x")
     gate = await at_work.engine.open_gate()
     answer = NewAnswer(option="stop", shown_hash=gate.shown_hash)
@@ -156,7 +157,7 @@ async def test_exhausted_budget_ends_agent_after_refusal(agent: OpenAgent):
 async def test_messages_are_merged_in_order_before_next_turn(agent: OpenAgent):
     at_work = await agent(
         {"text": "Slowly.", "tools": [{"list_directory": {"path": "."}}]},
-        {"text": "Done."},
+        DONE,
         delay_s=0.05,
         piece_chars=1,
     )
@@ -178,7 +179,8 @@ async def test_messages_are_merged_in_order_before_next_turn(agent: OpenAgent):
 
 
 async def test_message_during_last_answer_is_received(agent: OpenAgent):
-    at_work = await agent({"text": "Done already."}, {"text": "Now with tabs."}, delay_s=0.1, piece_chars=1)
+    done = {"text": "Done already.", **DONE}
+    at_work = await agent(done, {"tools": [finish("Now with tabs.")]}, delay_s=0.1, piece_chars=1)
     started = await at_work.start("x")
     async with asyncio.timeout(PATIENCE_S):
         while not at_work.server.requests():
@@ -196,7 +198,7 @@ async def test_conversation_exceeding_window_is_compacted(agent: OpenAgent):
         {"tools": [write(f"{i}.txt", f"next={i + 1} " + "y" * 3000), {"read_file": {"path": f"{i}.txt"}}]}
         for i in range(25)
     ]
-    at_work = await agent(*turns, {"text": "Done."}, window=20_000, scene={"position": r"next=(\d+)"})
+    at_work = await agent(*turns, DONE, window=20_000, scene={"position": r"next=(\d+)"})
     run = await at_work.work()
     assert await at_work.event_data(run, "agent.compacted")
     largest = max(len(str(request.body["messages"])) for request in at_work.server.requests())
@@ -208,7 +210,7 @@ async def test_unserializable_arguments_are_refused_and_agent_continues(agent: O
         {"tools": [{"read_file": {"path": "a"}}], "fault": {"kind": "malformed_json", "times": 1}},
         {"tools": [{"tool": "read_file", "input": {"path": [[[[]]]]}, "id": "twice"}]},
         {"tools": [{"tool": "read_file", "input": {"path": float("inf")}, "id": "twice"}]},
-        {"text": "Done."},
+        DONE,
     )
     run = await at_work.work()
     assert result(run).end == "done"
@@ -220,7 +222,7 @@ async def test_unserializable_arguments_are_refused_and_agent_continues(agent: O
 
 async def test_equal_calls_in_one_answer_count_as_one_failure(agent: OpenAgent):
     missing = {"read_file": {"path": "missing"}}
-    at_work = await agent({"tools": [missing, missing, missing]}, {"text": "It is not there."})
+    at_work = await agent({"tools": [missing, missing, missing]}, DONE)
     assert result(await at_work.work()).end == "done"
 
 

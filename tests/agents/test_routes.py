@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from tests.support.agents import finish
 from tests.support.live_forge import Live
 from tests.support.models import ModelServer, StartModels
 from tests.support.timeouts import PATIENCE_S
@@ -51,7 +52,7 @@ async def asked(server: ModelServer) -> None:
 async def test_agent_runs_task_and_receives_message(live_forge: Live, model_server: StartModels):
     turns = [
         {"text": "I write it.", "tools": [{"write_file": {"path": "hello.txt", "content": "hello\n"}}]},
-        {"text": "It is written."},
+        {"tools": [finish("It is written.")]},
     ]
     server = model_server({"scenes": {"only": {"turns": turns}}, "delay_s": 0.05, "piece_chars": 1})
     async with live_forge.client() as client:

@@ -57,6 +57,40 @@ def script(*turns: dict[str, Any], **given: Any) -> dict[str, Any]:
     return {"scenes": {"only": {"turns": list(turns), "after": "repeat"}}, **given}
 
 
+async def test_open_objects_of_a_tool_stay_open_and_closed_ones_closed(
+    store: Store, model_server: StartModels
+):
+    """The client library closes every object that does not say that it is open."""
+    free = {"type": "object", "description": "Anything."}
+    closed = {"type": "object", "properties": {"a": free}, "required": ["a"], "additionalProperties": False}
+    properties = {"free": free, "closed": closed, "many": {"type": "array", "items": free}}
+    tool = ToolSpec(
+        name="call",
+        description="Call it.",
+        parameters={
+            "type": "object",
+            "properties": properties,
+            "required": [*properties],
+            "additionalProperties": False,
+        },
+    )
+    server = model_server(script({"text": "Hello."}))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url, kind=ProviderKind.OPENAI)
+        await under.choose("scripted:scripted")
+        await under.gateway.call(spender(), Role.BUILDER, prompt(tools=[tool]))
+    sent = server.requests()[0].body["tools"][0]["function"]["parameters"]
+    opened = {**free, "additionalProperties": True, "properties": {}}
+    assert sent == {
+        **tool.parameters,
+        "properties": {
+            "free": opened,
+            "closed": {**closed, "properties": {"a": opened}},
+            "many": {"type": "array", "items": opened},
+        },
+    }
+
+
 @pytest.mark.parametrize("kind", list(ProviderKind))
 async def test_answer_has_text_tool_calls_and_cost(
     store: Store, model_server: StartModels, kind: ProviderKind

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,14 @@ from tests.support.engine import EngineUnderTest, open_engine
 from tests.support.engine import kind as run_kind
 from tests.support.gateway import PRICE, GatewayUnderTest, open_gateway
 
+from forge.agents.kind import agent_outcome
 from forge.agents.loop import Agent
 from forge.agents.models import AgentLimits, AgentResult
 from forge.agents.prompts import WORKER, directive
 from forge.agents.spec import MODEL_RETRY, AgentSpec, WorkspaceSkills
 from forge.agents.steps import AgentSteps
 from forge.agents.tool import ToolContext
-from forge.agents.tools.toolset import builder_tools
+from forge.agents.tools.toolset import builder_tools, compact_tools
 from forge.llm.budgets import BudgetLimits
 from forge.llm.models import ProviderKind, Role
 from forge.runs.attempt import Retry
@@ -46,6 +47,18 @@ class AgentUnderTest:
         return [event.data for event in history if event.type in types]
 
 
+LOOK: dict[str, Any] = {"list_directory": {"path": "."}}
+
+
+def finish(summary: str = "Done.", *, verified: bool = False) -> dict[str, Any]:
+    """Return the call that ends an agent."""
+    return {"finish": {"summary": summary, "verified": verified}}
+
+
+DONE: dict[str, Any] = {"tools": [LOOK, finish()]}
+"""A turn that uses a tool and ends the agent."""
+
+
 def result(run: Run) -> AgentResult:
     return AgentResult.model_validate(run.output)
 
@@ -61,6 +74,7 @@ async def open_agent(
     kind: ProviderKind = ProviderKind.ANTHROPIC,
     retry: Retry = MODEL_RETRY,
     workspace_skills: WorkspaceSkills | None = None,
+    verify: str | None = None,
 ) -> AsyncGenerator[AgentUnderTest]:
     async with AsyncExitStack() as stack:
         models = await stack.enter_async_context(open_gateway(store, limits=limits))
@@ -80,6 +94,9 @@ async def open_agent(
                 system=WORKER,
                 directive=directive(given.task),
                 tools=builder_tools(),
+                compact_tools=compact_tools(),
+                must_finish=True,
+                verify=verify,
                 open_context=open_context,
                 limits=AgentLimits(**given.limits),
                 max_output=2000,
@@ -90,7 +107,7 @@ async def open_agent(
 
         engine_context = open_engine(
             store,
-            run_kind(KIND, function),
+            replace(run_kind(KIND, function), outcome=agent_outcome),
             before=lambda events: steps.append(AgentSteps(models.gateway, events, store, sandboxes)),
         )
         engine = await stack.enter_async_context(engine_context)

@@ -106,6 +106,49 @@ test("the end has its reason in words, and what it took", () => {
   expect(within(end).getByTitle(/20 received/)).toHaveTextContent("4.3k tokens");
 });
 
+test("a call that was written as text is marked", () => {
+  render(<Pieces events={[turn(1, 1, { tools: [{ ...command("a", "pytest"), as_text: true }] })]} />);
+  expect(screen.getByRole("button", { name: /run_tests/ })).toHaveTextContent("written as text");
+});
+
+test("the end of an agent that finished shows its summary and what it did not prove", async () => {
+  const { rerender } = render(<Pieces events={[ended(9, { text: "It is **done**.", verified: false })]} />);
+  await waitFor(() => expect(screen.getByText("done", { selector: "strong" })).toBeInTheDocument());
+  expect(screen.getByRole("region", { name: "End" })).toHaveTextContent("did not verify the result");
+  rerender(<Pieces events={[ended(9, { end: "unfinished", text: "I cannot.", verified: null })]} />);
+  expect(screen.getByRole("region", { name: "End" })).toHaveTextContent("unfinished");
+  expect(screen.queryByText("I cannot.")).toBeNull();
+});
+
+test("a test run of Forge is shown with its output, and at the end", async () => {
+  const verification = {
+    command: "npm test",
+    passed: false,
+    summary: "1 passed, 2 failed",
+    text: "exit code 1",
+    duration_ms: 1200,
+    detail: {},
+  };
+  const events = [
+    event(8, "agent.verified", { turn: 2, verification }),
+    ended(9, { end: "unfinished", verified: true, verification }),
+  ];
+  render(<Pieces events={events} />);
+  const line = screen.getByRole("button", { name: /npm test/ });
+  expect(line).toHaveTextContent("not verified");
+  await userEvent.click(line);
+  expect(screen.getByText("exit code 1")).toBeInTheDocument();
+  expect(screen.getByRole("region", { name: "End" })).toHaveTextContent(
+    "Forge ran npm test, which did not succeed: 1 passed, 2 failed.",
+  );
+});
+
+test("a reminder of Forge is shown where the model got it", () => {
+  render(<Pieces events={[event(4, "agent.reminded", { turn: 2, text: "Call a tool now." })]} />);
+  expect(screen.getByText("reminded the model")).toBeInTheDocument();
+  expect(screen.getByText("Call a tool now.")).toBeInTheDocument();
+});
+
 test("what a person said stands there with their name", () => {
   const messages = [{ id: "m1", text: "Be quick.", sent_by: "Ada" }];
   render(<Pieces events={[event(4, "agent.heard", { turn: 2, messages })]} />);

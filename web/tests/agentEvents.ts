@@ -13,9 +13,15 @@ export const began = event(3, "agent.started", {
   tools: ["read_file", "run_tests"],
   limits: LIMITS,
   sandbox: "isolated",
+  compact: false,
 });
 
-export const asked = (id: string, name: string, input: Record<string, unknown> = {}) => ({ id, name, input });
+export const asked = (id: string, name: string, input: Record<string, unknown> = {}) => ({
+  id,
+  name,
+  input,
+  as_text: false,
+});
 
 export function turn(seq: number, number: number, changes: Partial<TurnData> = {}): Event {
   return event(seq, "agent.turn", {

@@ -135,6 +135,7 @@ test("a model without a price gets one, and the chain is still there", async () 
     cache_read: null,
     cache_write: null,
     context_window: 128_000,
+    text_tool_calls: null,
   });
 });
 

@@ -10,10 +10,13 @@ from forge.agents.models import (
     AgentEnded,
     AgentHeard,
     AgentLimits,
+    AgentReminded,
     AgentStarted,
     AgentToolUsed,
     AgentTurn,
+    AgentVerified,
     Interjection,
+    VerifyCommands,
 )
 from forge.events.models import Event, read_fact
 from forge.llm.models import Role, dollars
@@ -29,6 +32,7 @@ from forge.terminal.output import FAINT, console, words
 from forge.terminal.text import clean
 from forge.workspace.lookup import find_workspace
 
+AUTO = "auto"
 _LEVELS = {Level.ISOLATED: "isolated", Level.PARTIAL: "partly isolated", Level.NONE: "not isolated"}
 
 
@@ -47,18 +51,39 @@ def agents() -> None:
     help="Use the model of this role.",
 )
 @click.option("--turns", type=click.IntRange(min=1), help="Stop after this many model responses.")
+@click.option(
+    "--verify",
+    metavar="COMMAND",
+    help="Test command that Forge runs itself when the agent says that it is done; `auto` looks for one.",
+)
 @click.option("--detach", is_flag=True, help="Start the agent and return without waiting.")
 @api_command
 def run(
-    client: Client, task: str, /, workspace: str, role: str, turns: int | None, detach: bool, as_json: bool
+    client: Client,
+    task: str,
+    /,
+    workspace: str,
+    role: str,
+    turns: int | None,
+    verify: str | None,
+    detach: bool,
+    as_json: bool,
 ) -> Result[Run] | int:
     """Give an agent a TASK. `-` reads it from standard input.
 
-    Exit code 0 if the agent completes the task, 1 otherwise. Ctrl-C stops watching; the agent keeps running.
+    Exit code 0 if the agent is done, 1 if not: it is unfinished or unverified, reached a limit, or failed. Ctrl-C stops
+    watching; the agent keeps running.
     """
+    workspace_id = find_workspace(client, workspace)
     limits = AgentLimits(turns=turns) if turns else AgentLimits()
-    body = {"task": read_pipe() if task == PIPE else task, "role": role, "limits": limits.model_dump()}
-    started = client.post("/agents", Run, {"workspace_id": find_workspace(client, workspace), **body})
+    body = {
+        "workspace_id": workspace_id,
+        "task": read_pipe() if task == PIPE else task,
+        "role": role,
+        "limits": limits.model_dump(),
+        "verify": _find_tests(client, workspace_id) if verify == AUTO else verify,
+    }
+    started = client.post("/agents", Run, body)
     if detach:
         return Result(started, f"Started. Watch it: forge agents watch {started.id}")
     return _watch(client, started.id, as_json=as_json)
@@ -79,6 +104,16 @@ def tell(client: Client, run: str, text: str, /) -> Result[Interjection]:
     return Result(sent, "Sent. The agent reads it before its next turn.")
 
 
+def _find_tests(client: Client, workspace_id: str) -> str:
+    found = client.get("/agents/verify-commands", VerifyCommands, {"workspace_id": workspace_id}).commands
+    if not found:
+        raise click.UsageError(
+            "This workspace has no tests that Forge recognizes. Pass a command to --verify."
+        )
+    click.echo(f"Verifying with: {found[0]}", err=True)
+    return found[0]
+
+
 def _watch(client: Client, run_id: str, *, as_json: bool) -> int:
     state = watch(client, run_id, _print_event, f"agents watch {run_id}", as_json=as_json)
     ends = (read_fact(event, (AgentEnded,)) for event in state.events)
@@ -96,14 +131,26 @@ def _print_event(event: Event, _: RunState) -> None:
             mark = ("✗ ", "red") if fact.is_error else ("✓ ", "green")
             took = (f"  {fact.duration_ms:,} ms", FAINT)
             out.print(Text.assemble(mark, (clean(fact.name), "bold"), f"  {clean(fact.summary)}", took))
+        case AgentReminded():
+            out.print(words(f"▸ Forge: {fact.text}", "yellow"))
+        case AgentVerified(verification=found):
+            mark = ("✓ ", "green") if found.passed else ("✗ ", "red")
+            out.print(
+                Text.assemble(
+                    mark, ("verified by Forge", "bold"), f"  {clean(found.command)}: {clean(found.summary)}"
+                )
+            )
         case AgentHeard():
             out.print(words("\n".join(f"▸ received: {message.text}" for message in fact.messages), "blue"))
         case AgentCompacted():
             counts = f"{fact.tokens_before:,} to {fact.tokens_after:,} tokens"
             out.print(words(f"· compacted the conversation: {counts}", FAINT))
         case AgentEnded(result=result):
+            if result.verified is not None:
+                out.print(words(f"\n{result.text.strip()}\n"))
             counts = f"{result.turns} turns, {result.tool_calls} tool calls"
-            out.print(words(f"{result.end.value} after {counts}, {dollars(result.cost_micros)}", FAINT))
+            color = FAINT if result.end is AgentEnd.DONE else "yellow"
+            out.print(words(f"{result.end.value} after {counts}, {dollars(result.cost_micros)}", color))
         case GateOpened():
             out.print(gate_page(fact.gate))
         case RunFailed():

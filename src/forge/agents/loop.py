@@ -1,23 +1,36 @@
-"""Agent loop: receive messages, call the model, use tools, until there is an answer or a limit.
+"""Agent loop: receive messages, call the model, use tools, until there is an end or a limit.
 
 This is run code: after a crash it is replayed from the start, and every model call, tool call and message
 comes from the journal. So it may only use the results of its steps: no clock, no files, no random order.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from forge.agents import store
 from forge.agents.compaction import compact, estimate
+from forge.agents.finish import (
+    FINISH,
+    IDLE_PROSE,
+    PROSE,
+    Finish,
+    Objection,
+    Reason,
+    WorkRecord,
+    finish_input,
+    tests_failed,
+)
 from forge.agents.models import (
     AgentCompacted,
     AgentEnd,
     AgentEnded,
     AgentHeard,
+    AgentReminded,
     AgentResult,
     Interjection,
-    NearbySkill,
     ToolOutcome,
+    Verification,
 )
 from forge.agents.prompts import (
     CUT_OFF_CALL,
@@ -25,13 +38,17 @@ from forge.agents.prompts import (
     EMPTY,
     FAILED_BEFORE,
     HEARD,
+    NAMED_TOOL,
     NOT_CARRIED_OUT,
     REPEATED_CALL,
     REPEATED_TEXT,
+    TWICE,
 )
-from forge.agents.spec import AgentSpec
+from forge.agents.spec import AgentSpec, Beginning
 from forge.agents.steps import AgentSteps, ModelAnswer
+from forge.agents.text_calls import example_call
 from forge.agents.tool import ToolBox, failure
+from forge.events.models import EventData
 from forge.kernel.hashing import hash_json
 from forge.llm.budgets import Budgets
 from forge.llm.errors import BUDGET_NAMES
@@ -113,6 +130,10 @@ class Agent:
         )
         self._spoken = ""
         self._failures: dict[str, int] = {}
+        self._record = WorkRecord(spec.tools)
+        self._pushed_back: set[Reason] = set()
+        self._reminder: str | None = None
+        """Text of a push back that is not in the event log yet."""
         self._unusable_answers = 0
         self._settled = [0]
         self._window = 0
@@ -121,10 +142,11 @@ class Agent:
 
     async def work(self) -> AgentResult:
         """Run the agent as a whole run, with its start and end events."""
-        begun = await self._context.step("begin", self._steps.begin, self._spec)
-        skills = [NearbySkill.model_validate(one) for one in begun.get("skills", [])]
-        self._spec = self._spec.with_skills(skills)
-        result = await self.answer(datetime.fromisoformat(begun["at"]))
+        journaled = await self._context.step("begin", self._steps.begin, self._spec)
+        beginning = Beginning.model_validate(journaled)
+        self._spec = self._spec.begun(beginning)
+        self._record = WorkRecord(self._spec.tools)
+        result = await self.answer(beginning.at)
         await self._append_event("agent.ended", AgentEnded(result=result))
         return result
 
@@ -159,38 +181,41 @@ class Agent:
             return end
         await self._receive_messages(turn)
         thought = await self._call_model(turn)
-        if not isinstance(thought, Reply):
-            return thought
-        self._add_reply(thought)
-        match thought.stop:
+        if not isinstance(thought, ModelAnswer) or thought.reply is None:
+            return None if isinstance(thought, ModelAnswer) else thought
+        reply = thought.reply
+        self._add_reply(reply)
+        match reply.stop:
             case StopReason.REFUSED:
                 return AgentEnd.REFUSED
-            case StopReason.LENGTH | StopReason.REPEATED if self._accepts(thought.message):
+            case StopReason.LENGTH | StopReason.REPEATED if self._accepts(reply.message):
                 return AgentEnd.DONE
             case StopReason.LENGTH | StopReason.REPEATED:
-                self._answer_cut_off(thought)
+                self._answer_cut_off(reply)
             case StopReason.CONTEXT_FULL:
                 self._is_too_long = True
-                self._answer_cut_off(thought)
-            case _ if thought.message.tool_calls:
-                return await self._use_tools(turn, thought.message.tool_calls)
-            case _ if not thought.message.text.strip():
+                self._answer_cut_off(reply)
+            case _ if reply.message.tool_calls:
+                return await self._use_tools(turn, reply.message.tool_calls)
+            case _ if not reply.message.text.strip():
                 self._note_unusable_answer(EMPTY)
             case _:
-                return await self._finish(turn)
+                return await self._end_with_text(turn, thought.named_tool)
         return None
 
     async def _receive_messages(self, turn: int) -> bool:
         """Add messages from people before the model is called, in order, as one message."""
         compacted = self._make_room(turn)
-        if not self._spec.accepts_messages and compacted is None:
+        reminder, self._reminder = self._reminder, None
+        if not self._spec.accepts_messages and compacted is None and reminder is None:
             return False
 
         async def hear(tx: Tx) -> list[Any]:
             messages = await store.take_messages(tx, self._context.run_id, turn)
-            facts = [AgentHeard(turn=turn, messages=messages)] if messages else []
-            if compacted or facts:
-                events = [compacted, *facts] if compacted else facts
+            events: list[EventData] = [AgentReminded(turn=turn, text=reminder)] if reminder else []
+            events += [compacted] if compacted else []
+            events += [AgentHeard(turn=turn, messages=messages)] if messages else []
+            if events:
                 await self._steps.events.append(tx, run_stream(self._context.run_id), *events)
             return [message.model_dump() for message in messages]
 
@@ -224,7 +249,7 @@ class Agent:
             messages_dropped=found.messages_dropped,
         )
 
-    async def _call_model(self, turn: int) -> Reply | AgentEnd | None:
+    async def _call_model(self, turn: int) -> ModelAnswer | AgentEnd | None:
         """Call the model. Return None to retry with a shorter conversation, or the end if a budget is exhausted."""
         while True:
             journaled = await self._context.step(
@@ -239,7 +264,7 @@ class Agent:
             thought = ModelAnswer.model_validate(journaled)
             if thought.reply:
                 self._last_seen = thought.at or self._last_seen
-                return thought.reply
+                return thought
             if thought.interrupted:
                 return AgentEnd.INTERRUPTED
             if thought.budget is None:
@@ -290,9 +315,36 @@ class Agent:
             }
         )
 
-    async def _finish(self, turn: int) -> AgentEnd | None:
-        """Finish, unless a message arrived while the answer was generated."""
-        return None if await self._receive_messages(turn + 1) else AgentEnd.DONE
+    async def _end_with_text(self, turn: int, named_tool: str | None) -> AgentEnd | None:
+        """End with an answer without a tool call, which is no end for an agent that must finish: push it back once."""
+        if named_tool is not None and self._result.tool_calls == 0:
+            text = NAMED_TOOL.format(name=named_tool, example=example_call(self._spec.tools, named_tool))
+            if self._push_back(Reason.NAMED_TOOL, text):
+                return None
+        if not self._spec.must_finish:
+            return await self._end(turn, AgentEnd.DONE)
+        objection = PROSE if self._record.has_worked else IDLE_PROSE
+        if self._push_back(objection.reason, objection.text):
+            return None
+        await self._verify(turn)
+        return await self._end(turn, objection.end)
+
+    async def _end(self, turn: int, end: AgentEnd) -> AgentEnd | None:
+        """End, unless a message arrived in the meantime."""
+        return None if await self._receive_messages(turn + 1) else end
+
+    def _push_back(self, reason: Reason, text: str) -> bool:
+        """Tell the model how to go on. Return False if it was told for this reason before."""
+        if not self._may_push_back(reason):
+            return False
+        self._history.append(user_message(text))
+        self._reminder = text
+        return True
+
+    def _may_push_back(self, reason: Reason) -> bool:
+        is_new = reason not in self._pushed_back
+        self._pushed_back.add(reason)
+        return is_new
 
     def _accepts(self, message: AssistantMessage) -> bool:
         return self._spec.accepts_truncated and bool(message.text.strip()) and not message.tool_calls
@@ -324,15 +376,16 @@ class Agent:
 
     async def _use_tools(self, turn: int, calls: list[ToolCall]) -> AgentEnd | None:
         self._unusable_answers = 0
+        finishing = [call for call in calls if self._spec.must_finish and call.name == FINISH]
         used: list[tuple[ToolCall, ToolOutcome]] = []
-        for group in _groups(calls, self._spec.tools):
-            outcomes = await self._context.parallel(
-                [
-                    Call(call.name, self._steps.use, (turn, self._spec, call), timeout_s=TOOL_TIMEOUT_S)
-                    for call in group
-                ]
-            )
-            used += zip(group, map(self._outcome, outcomes), strict=True)
+        for group in _groups([call for call in calls if call not in finishing], self._spec.tools):
+            used += zip(group, await self._use_group(turn, self._spec, group), strict=True)
+        for call, outcome in used:
+            self._record.add(call, outcome)
+        end: AgentEnd | None = None
+        if finishing:
+            outcome, end = await self._try_to_finish(turn, finishing[-1])
+            used += [(call, failure(TWICE)) for call in finishing[:-1]] + [(finishing[-1], outcome)]
         self._result = self._result.model_copy(update={"tool_calls": self._result.tool_calls + len(used)})
         limit = self._spec.limits.same_failure
         self._count_failures(used)
@@ -340,7 +393,51 @@ class Agent:
         warned = [(call, _warn(outcome, n, limit)) for (call, outcome), n in zip(used, counts, strict=True)]
         is_lasting = any(self._spec.tools.is_lasting(call.name) for call, _ in used)
         self._history.append(_results(warned, pinned=is_lasting))
+        if end is not None:
+            return await self._end(turn, end)
         return AgentEnd.LOOP if max(counts) >= limit else None
+
+    async def _use_group(self, turn: int, spec: AgentSpec, group: list[ToolCall]) -> list[ToolOutcome]:
+        use = self._steps.use
+        calls = [Call(call.name, use, (turn, spec, call), timeout_s=TOOL_TIMEOUT_S) for call in group]
+        return [self._outcome(outcome) for outcome in await self._context.parallel(calls)]
+
+    async def _try_to_finish(self, turn: int, call: ToolCall) -> tuple[ToolOutcome, AgentEnd | None]:
+        """Return the result of `finish`, and the end unless the agent is pushed back."""
+        said = finish_input(call)
+        objection, end = None, None
+        if said is not None:
+            self._result = self._result.model_copy(update={"text": said.summary, "verified": said.verified})
+            objection = await self._objection(turn, verified=said.verified)
+            if objection is None:
+                end = AgentEnd.DONE
+            elif not self._may_push_back(objection.reason):
+                end = objection.end
+        spec = replace(self._spec, tools=self._spec.tools.with_more([Finish(objection)]))
+        [outcome] = await self._use_group(turn, spec, [call])
+        return outcome, end
+
+    async def _objection(self, turn: int, *, verified: bool) -> Objection | None:
+        """Return what speaks against the end: the tests that Forge runs itself, else the record of the agent."""
+        if self._spec.verify is None or not self._record.has_worked:
+            return self._record.objection(verified=verified)
+        verification = await self._verify(turn)
+        if verification is None or verification.passed:
+            return None
+        objection = tests_failed(f"{verification.command}\n{verification.text}")
+        has_run = verification.detail.end is not None
+        return objection if has_run else replace(objection, end=AgentEnd.UNVERIFIED)
+
+    async def _verify(self, turn: int) -> Verification | None:
+        """Run the tests of the workspace and attach the record to the result, if the agent has them run."""
+        if self._spec.verify is None:
+            return None
+        given = (turn, self._spec, self._spec.verify)
+        done = await self._context.step("verify", self._steps.verify, *given, timeout_s=TOOL_TIMEOUT_S)
+        self._last_seen = max(self._last_seen, datetime.fromisoformat(done["at"]))
+        verification = Verification.model_validate(done["verification"])
+        self._result = self._result.model_copy(update={"verification": verification})
+        return verification
 
     def _count_failures(self, used: list[tuple[ToolCall, ToolOutcome]]) -> None:
         """Count identical failing calls since the last change, at most once per answer."""
@@ -354,6 +451,7 @@ class Agent:
                 self._failures.pop(signature, None)
             elif not outcome.is_error:
                 self._failures.clear()
+                self._pushed_back.discard(Reason.PROSE)
 
     def _outcome(self, outcome: Outcome) -> ToolOutcome:
         if outcome.error is not None:

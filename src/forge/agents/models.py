@@ -13,9 +13,13 @@ from forge.sandbox.models import End, Level
 
 
 class AgentEnd(StrEnum):
-    """Why an agent stopped. Only `DONE` means that it answered."""
+    """Why an agent stopped. Only `DONE` means that the task is done."""
 
     DONE = "done"
+    UNFINISHED = "unfinished"
+    """It stopped without calling `finish`, or although the last test run had failed."""
+    UNVERIFIED = "unverified"
+    """It claims a result that nothing it ran has shown."""
     TURNS = "turns"
     TOKENS = "tokens"
     MONEY = "money"
@@ -43,23 +47,6 @@ class AgentLimits(BaseModel):
     same_failure: int = Field(
         default=3, ge=2, le=20, description="Stop after this many identical failing calls."
     )
-
-
-class AgentResult(BaseModel):
-    end: AgentEnd
-    text: str
-    """Text of the last answer."""
-    turns: int
-    tool_calls: int
-    usage: Usage
-    cost_micros: int
-    model: str = ""
-    """`provider:model` of the last answer."""
-    stop: StopReason | None = None
-    first_token_ms: int | None = None
-    """Time to the first token of the first answer."""
-    model_ms: int = 0
-    """Time spent waiting for models."""
 
 
 class ToolDetail(BaseModel):
@@ -101,6 +88,42 @@ class ToolOutcome(BaseModel):
     detail: ToolDetail = ToolDetail()
 
 
+class Verification(BaseModel):
+    """A test run that Forge started itself when the agent said that it was done."""
+
+    model_config = ConfigDict(frozen=True)
+
+    command: str
+    passed: bool
+    summary: str
+    """One line: `12 passed`, `exit code 1`."""
+    text: str
+    """The output, shortened."""
+    duration_ms: int
+    detail: ToolDetail
+
+
+class AgentResult(BaseModel):
+    end: AgentEnd
+    text: str
+    """The summary of an agent that finished, else the text of the last answer."""
+    verified: bool | None = None
+    """Whether the agent says that it has verified the result; null if it never called `finish`."""
+    verification: Verification | None = None
+    """The last test run by Forge; null if none was requested."""
+    turns: int
+    tool_calls: int
+    usage: Usage
+    cost_micros: int
+    model: str = ""
+    """`provider:model` of the last answer."""
+    stop: StopReason | None = None
+    first_token_ms: int | None = None
+    """Time to the first token of the first answer."""
+    model_ms: int = 0
+    """Time spent waiting for models."""
+
+
 class NewAgentRun(BaseModel):
     """Give an agent a task in a workspace."""
 
@@ -110,6 +133,16 @@ class NewAgentRun(BaseModel):
     task: Annotated[str, Field(min_length=1, max_length=100_000), NOT_BLANK, NO_NUL]
     role: Role = Role.BUILDER
     limits: AgentLimits = AgentLimits()
+    verify: Annotated[str, Field(min_length=1, max_length=1_000), NOT_BLANK, NO_NUL] | None = Field(
+        default=None,
+        description="A test command, such as `npm test`, that Forge runs itself when the agent says that it is done.",
+    )
+
+
+class VerifyCommands(BaseModel):
+    """Commands that probably run the tests of a workspace."""
+
+    commands: list[str]
 
 
 class NewInterjection(BaseModel):
@@ -147,6 +180,8 @@ class AgentStarted(EventData):
     tools: list[str]
     limits: AgentLimits
     sandbox: Level
+    compact: bool = False
+    """Whether the tools are described briefly, for a small context window."""
     skills: list[NearbySkill] = Field(default_factory=list[NearbySkill])
 
 
@@ -155,6 +190,8 @@ class AgentToolAsked(BaseModel):
     name: str
     input: dict[str, Any] | None
     """None when the arguments cannot be parsed."""
+    as_text: bool = False
+    """The model wrote the call as text instead of using the API's tool calls."""
 
 
 class AgentTurn(EventData):
@@ -206,6 +243,23 @@ class AgentHeard(EventData):
     messages: list[Interjection]
 
 
+class AgentReminded(EventData):
+    """Forge told the model how to go on, because it answered without doing what ends the task."""
+
+    type: ClassVar[str] = "agent.reminded"
+    turn: int
+    """The next turn."""
+    text: str
+
+
+class AgentVerified(EventData):
+    """Forge ran the tests itself, because the agent said that it was done."""
+
+    type: ClassVar[str] = "agent.verified"
+    turn: int
+    verification: Verification
+
+
 class AgentEnded(EventData):
     type: ClassVar[str] = "agent.ended"
     result: AgentResult
@@ -230,6 +284,8 @@ EVENTS: tuple[type[EventData], ...] = (
     AgentToolUsed,
     AgentCompacted,
     AgentHeard,
+    AgentReminded,
+    AgentVerified,
     AgentEnded,
     AgentDelta,
 )

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, status
+from fastapi import APIRouter, Depends, Query, Request, status
 
-from forge.agents.models import Interjection, NewAgentRun, NewInterjection
+from forge.agents.models import Interjection, NewAgentRun, NewInterjection, VerifyCommands
 from forge.agents.service import Agents
-from forge.http.caller import Writer
+from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply
 from forge.http.parameters import Id
 from forge.runs.models import Run
@@ -25,6 +25,14 @@ Service = Annotated[Agents, Depends(service)]
 async def start_agent(caller: Writer, body: NewAgentRun, agents: Service) -> Envelope[Run]:
     """Start an agent on a task in a workspace. Returns its run; follow the stream `run:<id>`."""
     return reply(await agents.start(caller.account_id, body))
+
+
+@router.get("/verify-commands")
+async def suggest_verify_commands(
+    caller: Reader, agents: Service, workspace_id: Annotated[str, Query(min_length=1, max_length=64)]
+) -> Envelope[VerifyCommands]:
+    """Return commands that probably run the tests of a workspace, for `verify` of a new agent."""
+    return reply(await agents.suggest_verify(caller.account_id, workspace_id))
 
 
 @router.post("/{run_id}/messages", status_code=status.HTTP_201_CREATED)

@@ -2,9 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Protocol
 
+from pydantic import BaseModel, ConfigDict
+
+from forge.agents.finish import Finish
 from forge.agents.models import AgentLimits, NearbySkill
+from forge.agents.prompts import ENDS_BY_ANSWERING, ENDS_BY_FINISHING
 from forge.agents.tool import Tool, ToolBox, ToolContext
 from forge.llm.models import Role
 from forge.runs.attempt import Retry
@@ -17,6 +22,17 @@ class SkillKit:
 
     system: str
     tools: tuple[Tool[Any], ...]
+
+
+class Beginning(BaseModel):
+    """Result of the first step: what a replay must not decide again."""
+
+    model_config = ConfigDict(frozen=True)
+
+    at: datetime
+    skills: list[NearbySkill] = []
+    compact: bool | None = None
+    """Whether it uses the compact tools. Null for runs that began before there was `finish`: they end by answering."""
 
 
 class WorkspaceSkills(Protocol):
@@ -50,14 +66,28 @@ class AgentSpec:
     """Retries of failed model calls."""
     accepts_messages: bool = True
     """Whether people may send messages while it runs."""
+    must_finish: bool = False
+    """Whether only the tool `finish` ends it; otherwise the first answer without a tool call does, as in a chat."""
+    verify: str | None = None
+    """The test command that Forge runs itself before it accepts the end."""
+    compact_tools: ToolBox | None = None
+    """Used instead of `tools` if the context window of the model is small."""
     accepts_truncated: bool = False
     """Accept a text that reached the output limit as the answer; a reader can ask for the rest."""
     workspace_skills: WorkspaceSkills | None = None
     """Finds skills in the workspace."""
 
-    def with_skills(self, skills: Sequence[NearbySkill]) -> "AgentSpec":
-        """Add the prompt and tools that these skills need."""
-        if self.workspace_skills is None or not skills:
-            return self
-        kit = self.workspace_skills.kit(skills)
-        return replace(self, system=f"{self.system}\n\n{kit.system}", tools=self.tools.with_more(kit.tools))
+    def begun(self, beginning: Beginning) -> "AgentSpec":
+        """Return the specification of an agent that has begun: with its end, its tools and its skills."""
+        must_finish = self.must_finish and beginning.compact is not None
+        tools = self.compact_tools if beginning.compact and self.compact_tools else self.tools
+        kit = SkillKit("", ())
+        if self.workspace_skills is not None and beginning.skills:
+            kit = self.workspace_skills.kit(beginning.skills)
+        parts = (self.system, ENDS_BY_FINISHING if must_finish else ENDS_BY_ANSWERING, kit.system)
+        return replace(
+            self,
+            must_finish=must_finish,
+            system="\n\n".join(part for part in parts if part),
+            tools=tools.with_more([*([Finish()] if must_finish else []), *kit.tools]),
+        )

@@ -1,6 +1,7 @@
 """Steps of an agent: start, model calls and tool calls, each journaled once it is done."""
 
 import asyncio
+import json
 import time
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,17 +16,21 @@ from forge.agents.models import (
     AgentToolAsked,
     AgentToolUsed,
     AgentTurn,
+    AgentVerified,
     NearbySkill,
+    ToolOutcome,
+    Verification,
 )
-from forge.agents.spec import AgentSpec
-from forge.agents.tool import arguments_of
+from forge.agents.spec import AgentSpec, Beginning
+from forge.agents.text_calls import named_tool, with_text_calls
+from forge.agents.tool import ToolBox, arguments_of
 from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.kernel.text import repair_surrogates
 from forge.llm.budgets import Spender
 from forge.llm.errors import BudgetExceeded, ContextFull
 from forge.llm.gateway import Gateway
-from forge.llm.messages import DeltaKind, OnDelta, Thinking, ToolCall
+from forge.llm.messages import DeltaKind, OnDelta, StopReason, Thinking, ToolCall
 from forge.llm.models import Prompt, Reply, Shortfall
 from forge.runs.attempt import StepInfo, StepIntent
 from forge.runs.journal import StepResult, run_stream
@@ -35,6 +40,12 @@ from forge.store.database import Store
 
 MAX_SHOWN_CHARS = 4000
 """Characters of a result or of thinking in events; the conversation has the whole text."""
+MAX_COMPACT_WINDOW = 16_384
+"""Context windows up to this size, in tokens, get the compact tools."""
+MAY_END_WITH_CALLS = (StopReason.END, StopReason.TOOLS, StopReason.LENGTH, StopReason.REPEATED)
+"""A cut-off text may contain complete calls; models that write calls as text often repeat them."""
+VERIFY_TOOL = "run_tests"
+VERIFY_TIMEOUT_S = 300
 FLUSH_S = 0.05
 MAX_DELTA_CHARS = 1000
 
@@ -45,6 +56,8 @@ class ModelAnswer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     reply: Reply | None = None
+    named_tool: str | None = None
+    """The tool that the answer talks about without calling it, if the model may not know how to."""
     at: datetime | None = None
     budget: Shortfall | None = None
     too_long: bool = False
@@ -102,15 +115,23 @@ class AgentSteps:
         skills: list[NearbySkill] = []
         if spec.workspace_skills is not None:
             skills = await asyncio.to_thread(spec.workspace_skills.find, (await spec.open_context()).files)
+        beginning = Beginning(at=now(), skills=skills, compact=await self._is_compact(step.account_id, spec))
         started = AgentStarted(
             role=spec.role,
-            tools=spec.with_skills(skills).tools.names,
+            tools=spec.begun(beginning).tools.names,
             limits=spec.limits,
             sandbox=report.level,
+            compact=bool(beginning.compact),
             skills=skills,
         )
-        found = [skill.model_dump(mode="json") for skill in skills]
-        return StepResult({"at": now().isoformat(), "skills": found}, (started,))
+        return StepResult(beginning.model_dump(mode="json"), (started,))
+
+    async def _is_compact(self, account_id: str, spec: AgentSpec) -> bool:
+        """Return whether the context window is too small for the full description of the tools."""
+        if spec.compact_tools is None:
+            return False
+        window = await self.gateway.context_window(account_id, spec.scope, spec.role, spec.model)
+        return window <= MAX_COMPACT_WINDOW
 
     def overhead_tokens(self, prompt: Prompt) -> int:
         """Estimate tokens besides the conversation: instructions, tools and the reserved output."""
@@ -136,35 +157,81 @@ class AgentSteps:
         except ContextFull as full:
             answer = ModelAnswer(too_long=True, window=full.window, problem=Problem.of(full))
             return answer.model_dump(mode="json")
-        return StepResult(ModelAnswer(reply=reply, at=now()).model_dump(mode="json"), (_turn(turn, reply),))
+        understood = await asyncio.to_thread(_understood, reply, spec.tools)
+        answer = ModelAnswer(reply=understood, named_tool=_named_tool(understood, spec.tools), at=now())
+        as_text = bool(understood.message.tool_calls) and not reply.message.tool_calls
+        return StepResult(answer.model_dump(mode="json"), (_turn(turn, understood, as_text=as_text),))
 
     async def use(self, step: StepInfo, turn: int, spec: AgentSpec, call: ToolCall) -> StepResult:
         began = time.perf_counter()
-        tool_context = await spec.open_context()
-        outcome = await spec.tools.use(call, replace(tool_context, intent=StepIntent(self.database, step)))
+        outcome = await self._outcome(step, spec, call)
         used = AgentToolUsed(
             turn=turn,
             call_id=call.id,
             name=call.name,
             is_error=outcome.is_error,
             summary=outcome.summary,
-            text=_shorten_middle(outcome.text),
+            text=shorten_middle(outcome.text),
             duration_ms=round((time.perf_counter() - began) * 1000),
             detail=outcome.detail,
         )
         return StepResult({"outcome": outcome.model_dump(mode="json"), "at": now().isoformat()}, (used,))
 
+    async def verify(self, step: StepInfo, turn: int, spec: AgentSpec, command: str) -> StepResult:
+        """Run the tests of the workspace, whatever the agent says about them."""
+        began = time.perf_counter()
+        arguments = json.dumps({"command": command, "timeout": VERIFY_TIMEOUT_S})
+        outcome = await self._outcome(
+            step, spec, ToolCall(id="verify", name=VERIFY_TOOL, arguments=arguments)
+        )
+        verification = Verification(
+            command=command,
+            passed=not outcome.is_error,
+            summary=outcome.summary,
+            text=shorten_middle(outcome.text),
+            duration_ms=round((time.perf_counter() - began) * 1000),
+            detail=outcome.detail,
+        )
+        fact = AgentVerified(turn=turn, verification=verification)
+        return StepResult(
+            {"verification": verification.model_dump(mode="json"), "at": now().isoformat()}, (fact,)
+        )
 
-def _turn(turn: int, reply: Reply) -> AgentTurn:
+    async def _outcome(self, step: StepInfo, spec: AgentSpec, call: ToolCall) -> ToolOutcome:
+        context = replace(
+            await spec.open_context(),
+            intent=StepIntent(self.database, step),
+            max_result_bytes=spec.tools.max_result_bytes,
+        )
+        return await spec.tools.use(call, context)
+
+
+def _understood(reply: Reply, tools: ToolBox) -> Reply:
+    """Read tool calls that were written as text, if the model may do that, and calls by another name."""
+    message = reply.message
+    if reply.text_tool_calls and reply.stop in MAY_END_WITH_CALLS:
+        message = with_text_calls(message, tools)
+    parts = [tools.resolve(part) or part if isinstance(part, ToolCall) else part for part in message.parts]
+    stop = StopReason.TOOLS if message is not reply.message else reply.stop
+    return reply.model_copy(update={"message": message.model_copy(update={"parts": parts}), "stop": stop})
+
+
+def _named_tool(reply: Reply, tools: ToolBox) -> str | None:
+    if not reply.text_tool_calls or reply.message.tool_calls:
+        return None
+    return named_tool(reply.message.text, tools.names)
+
+
+def _turn(turn: int, reply: Reply, *, as_text: bool) -> AgentTurn:
     message = reply.message
     thinking = "\n".join(part.text for part in message.parts if isinstance(part, Thinking))
     return AgentTurn(
         turn=turn,
         model=f"{reply.provider}:{reply.model}",
         text=message.text,
-        thinking=_shorten_middle(thinking),
+        thinking=shorten_middle(thinking),
         tools=[
-            AgentToolAsked(id=call.id, name=call.name, input=_shown_input(call))
+            AgentToolAsked(id=call.id, name=call.name, input=_shown_input(call), as_text=as_text)
             for call in message.tool_calls
         ],
         stop=reply.stop,
@@ -180,11 +247,11 @@ def _shown_input(call: ToolCall) -> dict[str, Any] | None:
     if arguments is None:
         return None
     return {
-        name: _shorten_middle(value) if isinstance(value, str) else value for name, value in arguments.items()
+        name: shorten_middle(value) if isinstance(value, str) else value for name, value in arguments.items()
     }
 
 
-def _shorten_middle(text: str) -> str:
+def shorten_middle(text: str) -> str:
     """Keep the beginning and the end of a long text."""
     if len(text) <= MAX_SHOWN_CHARS:
         return text

@@ -45,6 +45,21 @@ log = logging.getLogger(__name__)
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
 MAX_PROBLEMS = 10
+MAX_RESULT_BYTES = 50_000
+MAX_COMPACT_RESULT_BYTES = 6_000
+_OMITTED_IF_COMPACT = frozenset(
+    {
+        "description",
+        "pattern",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "minItems",
+        "maxItems",
+        "default",
+    }
+)
 MAX_ARGUMENTS = 2_000_000
 """Larger than any tool needs; parsing longer arguments would block the event loop."""
 
@@ -64,6 +79,8 @@ class ToolContext:
     workspace: Files | None
     sandboxes: Sandboxes
     intent: Intent = field(default_factory=NoIntent)
+    max_result_bytes: int = MAX_RESULT_BYTES
+    """Longest part of a file or of an output that a result shows."""
 
     @property
     def files(self) -> Files:
@@ -78,26 +95,38 @@ class Tool(ABC, Generic[I]):
     effect: ClassVar[Effect]
     is_lasting: ClassVar[bool] = False
     """Its results are never shortened or dropped from the conversation."""
+    is_test: ClassVar[bool] = False
+    """Its failure means that the task is not done."""
+    brief: ClassVar[str] = ""
+    """Description for a model with a small context window; empty: the same."""
     input: type[I]
 
     @abstractmethod
     async def use(self, arguments: I, context: ToolContext) -> ToolOutcome: ...
 
     def spec(self) -> ToolSpec:
-        schema = self.input.model_json_schema()
-        schema.pop("title", None)
+        schema = _plain(self.input.model_json_schema())
         return ToolSpec(name=self.name, description=self.description, parameters=schema)
+
+    def adopt(self, call: ToolCall) -> ToolCall | None:
+        """Return the call of this tool that a call of an unknown name means, or None."""
+        return None
 
 
 class ToolBox:
-    """The tools of one agent in a fixed order: a changed list would invalidate the prompt cache."""
+    """The tools of one agent in a fixed order: a changed list would invalidate the prompt cache.
 
-    def __init__(self, tools: Iterable[Tool[Any]]) -> None:
+    `compact`: describe them as briefly as possible, for a small context window.
+    """
+
+    def __init__(self, tools: Iterable[Tool[Any]], *, compact: bool = False) -> None:
         self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
-        self._specs = [tool.spec() for tool in self._tools.values()]
+        self._is_compact = compact
+        self._specs = [_compact(tool) if compact else tool.spec() for tool in self._tools.values()]
 
     def with_more(self, tools: Iterable[Tool[Any]]) -> "ToolBox":
-        return ToolBox([*self._tools.values(), *tools])
+        """Add tools; one with the name of another replaces it."""
+        return ToolBox([*self._tools.values(), *tools], compact=self._is_compact)
 
     @property
     def names(self) -> list[str]:
@@ -106,9 +135,22 @@ class ToolBox:
     def specs(self) -> list[ToolSpec]:
         return self._specs
 
+    def resolve(self, call: ToolCall) -> ToolCall | None:
+        """Return the call of one of these tools that is meant: itself, or what a tool makes of it. None for others."""
+        if call.name in self._tools:
+            return call
+        return next((found for tool in self._tools.values() if (found := tool.adopt(call))), None)
+
     def only_reads(self, name: str) -> bool:
         tool = self._tools.get(name)
         return tool is None or tool.effect is Effect.READS
+
+    @property
+    def max_result_bytes(self) -> int:
+        return MAX_COMPACT_RESULT_BYTES if self._is_compact else MAX_RESULT_BYTES
+
+    def is_test(self, name: str) -> bool:
+        return name in self._tools and self._tools[name].is_test
 
     def is_lasting(self, name: str) -> bool:
         return name in self._tools and self._tools[name].is_lasting
@@ -134,6 +176,44 @@ class ToolBox:
             return failure(
                 f"The tool failed with an internal error ({type(error).__name__}), which your call did not cause."
             )
+
+
+def _plain(schema: Any) -> Any:
+    """Remove what costs tokens and says nothing: titles, and null as the value of an argument that can be left out."""
+    if isinstance(schema, list):
+        return [_plain(one) for one in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    fields = {
+        name: _plain(value)
+        for name, value in cast("dict[str, Any]", schema).items()
+        if not (name == "title" and isinstance(value, str))
+    }
+    if "default" in fields and fields["default"] is None and {"type": "null"} in fields.get("anyOf", []):
+        [only] = [one for one in fields.pop("anyOf") if one != {"type": "null"}]
+        del fields["default"]
+        return {**only, **fields}
+    return fields
+
+
+def _compact(tool: Tool[Any]) -> ToolSpec:
+    """Describe a tool with its brief description, and arguments by name and type only."""
+    spec = tool.spec()
+    parameters = _without(spec.parameters, _OMITTED_IF_COMPACT)
+    return spec.model_copy(update={"description": tool.brief or spec.description, "parameters": parameters})
+
+
+def _without(schema: Any, names: frozenset[str]) -> Any:
+    """Remove keywords of a schema, but no properties of these names."""
+    if not isinstance(schema, dict):
+        return schema
+    kept: dict[str, Any] = {}
+    for name, value in cast("dict[str, Any]", schema).items():
+        if name in ("properties", "$defs"):
+            kept[name] = {key: _without(inner, names) for key, inner in value.items()}
+        elif name not in names:
+            kept[name] = _without(value, names)
+    return kept
 
 
 def failure(text: str) -> ToolOutcome:

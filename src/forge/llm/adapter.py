@@ -12,7 +12,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 from anthropic import AsyncAnthropic
@@ -340,7 +340,9 @@ def _settings(kind: ProviderKind, prompt: Prompt) -> ModelSettings:
 
 def _parameters(kind: ProviderKind, prompt: Prompt) -> ModelRequestParameters:
     common: dict[str, Any] = {
-        "function_tools": [_tool(tool) for tool in prompt.tools],
+        "function_tools": [
+            _tool(tool.model_copy(update={"parameters": _open(tool.parameters)})) for tool in prompt.tools
+        ],
         "instruction_parts": [wire.InstructionPart(prompt.system)] if prompt.system else None,
     }
     if prompt.answer is None:
@@ -355,6 +357,16 @@ def _parameters(kind: ProviderKind, prompt: Prompt) -> ModelRequestParameters:
     return ModelRequestParameters(
         **common, output_mode="tool", output_tools=[_tool(prompt.answer)], allow_text_output=False
     )
+
+
+def _open(schema: Any) -> Any:
+    """State that an object accepts any property where a schema leaves it out: the library closes such objects."""
+    if isinstance(schema, list):
+        return [_open(one) for one in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    opened = {name: _open(value) for name, value in cast("dict[str, Any]", schema).items()}
+    return {"additionalProperties": True, **opened} if opened.get("type") == "object" else opened
 
 
 def _tool(tool: ToolSpec) -> ToolDefinition:

@@ -58,6 +58,11 @@ class Target:
     def ref(self) -> str:
         return f"{self.provider.name}:{self.model}"
 
+    @property
+    def writes_text_tool_calls(self) -> bool:
+        chosen = self.price.text_tool_calls
+        return self.provider.writes_text_tool_calls if chosen is None else chosen
+
 
 @dataclass(frozen=True)
 class Resolved:

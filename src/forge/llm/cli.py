@@ -318,6 +318,11 @@ def _test_line(result: TestResult) -> Text:
     type=int,
     help="Size of the context window in tokens. Default: the previous one, else what the server reports.",
 )
+@click.option(
+    "--text-tool-calls/--no-text-tool-calls",
+    default=None,
+    help="Execute tool calls that the model writes as text. Default: only on servers other than Anthropic's and OpenAI's.",
+)
 @click.option("--remove", is_flag=True, help="Remove the custom price and use the built-in table again.")
 @api_command
 def price(client: Client, model: str, remove: bool, **prices: float | None) -> Result[Price]:

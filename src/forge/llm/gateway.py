@@ -189,6 +189,11 @@ class Gateway:
                 continue  # recorded in the ledgers and the circuit breaker; try the next model
         return await self.call_model(spender, role, available[-1], prompt, listener, is_background)
 
+    async def context_window(self, account_id: str, scope: str, role: Role, model: str | None = None) -> int:
+        """Return the context window of the model that is tried first."""
+        chain = await self._chain(Spender(account_id, "", scope=scope), role, model)
+        return chain[0].price.context_window
+
     async def _chain(self, spender: Spender, role: Role, model: str | None) -> list[Target]:
         if model is not None:
             return [await self._catalog.target(spender.account_id, model)]

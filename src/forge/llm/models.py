@@ -75,6 +75,12 @@ class Provider(BaseModel):
     is_shared: bool = False
     """Whether the owner of the server shares this provider with the account and pays for it."""
 
+    @property
+    def writes_text_tool_calls(self) -> bool:
+        """Whether its models may write tool calls as text: local servers and gateways pass on what they cannot parse, the
+        public APIs do not."""
+        return self.kind is ProviderKind.OPENAI and self.base_url is not None
+
 
 class Price(BaseModel):
     """Dollars per million tokens of each kind, and the size of the context window."""
@@ -86,6 +92,8 @@ class Price(BaseModel):
     cache_read: float = Field(ge=0, le=100_000)
     cache_write: float = Field(ge=0, le=100_000)
     context_window: int = Field(default=200_000, ge=1_000, le=100_000_000)
+    text_tool_calls: bool | None = None
+    """Whether tool calls that the model writes as text are executed; null: see `Provider.writes_text_tool_calls`."""
     overridden: bool = False
     detected: bool = False
     """Set by Forge, with the context window that the server reports."""
@@ -152,6 +160,8 @@ class Reply(BaseModel):
     cost_micros: int
     call_id: str
     context_window: int
+    text_tool_calls: bool = False
+    """Whether the model may have written tool calls as text."""
     first_token_ms: int | None = None
     latency_ms: int = 0
 
@@ -286,6 +296,11 @@ class NewPrice(BaseModel):
         ge=1_000,
         le=100_000_000,
         description="Default: the previous value, else what the server reports. Required if it reports none.",
+    )
+    text_tool_calls: bool | None = Field(
+        default=None,
+        description="Execute tool calls that the model writes as text. Default: only for providers of the kind `openai` "
+        "with an address of their own.",
     )
 
 

@@ -135,6 +135,7 @@ class ProviderProbing:
                 cache_read=0,
                 cache_write=0,
                 context_window=model.context_window,
+                text_tool_calls=before.text_tool_calls if before else None,
                 overridden=True,
                 detected=True,
             )

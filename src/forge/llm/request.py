@@ -166,6 +166,7 @@ class RequestSender:
             cost_micros=cost,
             call_id=call_id,
             context_window=target.price.context_window,
+            text_tool_calls=target.writes_text_tool_calls,
             first_token_ms=timer.first_ms,
             latency_ms=settlement.latency_ms or 0,
         )

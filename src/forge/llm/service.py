@@ -280,9 +280,14 @@ def _completed(new: NewPrice, before: Price | None, provider: Provider, window: 
         cache_read=_first(new.cache_read, kept and kept.cache_read, input_price),
         cache_write=_first(new.cache_write, kept and kept.cache_write, input_price),
         context_window=window,
+        text_tool_calls=_kept(new.text_tool_calls, before),
         overridden=True,
         detected=before is not None and before.detected and new.context_window is None,
     )
+
+
+def _kept(text_tool_calls: bool | None, before: Price | None) -> bool | None:
+    return before.text_tool_calls if text_tool_calls is None and before is not None else text_tool_calls
 
 
 def _first(*amounts: float | None) -> float:

@@ -79,7 +79,7 @@ def show(client: Client, run: str, /) -> Result[RunDetail]:
 @runs.command("watch")
 @api_command
 def watch_run(client: Client, run: str, /, as_json: bool) -> int:
-    """Follow a run until it ends. Exit code 0: completed, 1: failed or cancelled.
+    """Follow a run until it ends. Exit code 0: completed with success, 1: not.
 
     Ctrl-C stops watching, not the run. With --json, print one event per line.
     """
@@ -184,7 +184,7 @@ def _watch(client: Client, run_id: str, *, as_json: bool) -> int:
         state = watch(
             client, run_id, screen.on_event, again, as_json=False, display=live, on_lost=screen.on_lost
         )
-    return 0 if state.status is RunStatus.COMPLETED else 1
+    return 0 if state.has_succeeded else 1
 
 
 def _print_event(event: Event, _: RunState) -> None:
@@ -225,6 +225,8 @@ class Screen:
         end = state.last_at if state.status.is_final else now()
         took = duration(end - state.began_at) if state.began_at and end else ""
         line = Text.assemble(dot(state.status), "  ", (clean(state.title), "bold"), (f"  {took}", FAINT))
+        if state.outcome:
+            line.append(f"  {clean(state.outcome)}", "yellow")
         if state.waiting_for:
             line.append(f"  waiting for a {state.waiting_for}", "yellow")
         elif progress := state.progress:

@@ -90,7 +90,7 @@ class Executor:
             kind = self._kinds.get(run.kind)
             output = await kind.function(context, kind.input.model_validate(row.input))
             json.dumps(output, allow_nan=False)
-            await self._journal.completed(run, output)
+            await self._journal.completed(run, output, kind.outcome(output))
         except StepFailed as error:
             await self._fail(run, error.problem.model_copy(update={"message": error.message}))
         except ForgeError as error:

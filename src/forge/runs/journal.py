@@ -229,10 +229,11 @@ class Journal:
         return found is not None and found[0].status is GateStatus.OPEN
 
     @survives_outage
-    async def completed(self, run: Run, output: Any) -> None:
-        fact, status = RunCompleted(output=output), RunStatus.COMPLETED
+    async def completed(self, run: Run, output: Any, outcome: str | None = None) -> None:
+        fact, status = RunCompleted(output=output, outcome=outcome), RunStatus.COMPLETED
+        values = {"in_attempt": run.attempt, "status": status, "output": output, "outcome": outcome}
         async with self.database.begin() as tx:
-            row = await self._finish(tx, run.id, fact, in_attempt=run.attempt, status=status, output=output)
+            row = await self._finish(tx, run.id, fact, **values)
             if row:
                 await self._close_gates(tx, row)
 

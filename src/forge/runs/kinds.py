@@ -21,6 +21,8 @@ class RunKind(Generic[I]):
     input: type[I]
     function: Callable[[RunContext, I], Awaitable[Any]]
     title: Callable[[I], str]
+    outcome: Callable[[Any], str | None] = lambda _: None
+    """Returns `Run.outcome` for the output of a completed run."""
     is_public: bool = False
     """May be started through `POST /runs`; other kinds are started by their feature."""
 

@@ -92,6 +92,8 @@ class Run(BaseModel):
     attempt: int
     progress: Progress | None
     output: Any | None
+    outcome: str | None = None
+    """Why a completed run is no success, such as `unfinished`; null if it is one."""
     error: Problem | None
     created_at: datetime
     started_at: datetime | None
@@ -226,6 +228,7 @@ class RunResumed(EventData):
 class RunCompleted(EventData):
     type: ClassVar[str] = "run.completed"
     output: Any
+    outcome: str | None = None
 
 
 class RunFailed(EventData):

@@ -42,6 +42,8 @@ class RunState:
     title: str = ""
     status: RunStatus = RunStatus.PENDING
     progress: Progress | None = None
+    outcome: str | None = None
+    """Why the run completed without success."""
     waiting_for: str = ""
     gates: dict[str, Gate] = field(default_factory=dict[str, Gate])
     error: Problem | None = None
@@ -56,6 +58,10 @@ class RunState:
         if fact is not None:
             self._note_run(fact)
             self._note_gate(fact)
+
+    @property
+    def has_succeeded(self) -> bool:
+        return self.status is RunStatus.COMPLETED and self.outcome is None
 
     @property
     def steps(self) -> list[Step]:
@@ -75,6 +81,7 @@ class RunState:
                 self._become(RunStatus.WAITING, waiting_for=fact.reason)
             case RunCompleted():
                 self._become(RunStatus.COMPLETED)
+                self.outcome = fact.outcome
             case RunFailed():
                 self._become(RunStatus.FAILED, error=fact.error)
             case RunCancelled():

@@ -67,8 +67,13 @@ def created(at: datetime) -> str:
     return f"{at.astimezone():%Y-%m-%d %H:%M:%S} ({ago(at, now())})"
 
 
-def _run_status(run: Run) -> Text:
+def _ended(run: Run) -> Text:
     text = dot(run.status)
+    return text.append(f" {clean(run.outcome)}", "yellow") if run.outcome else text
+
+
+def _run_status(run: Run) -> Text:
+    text = _ended(run)
     if run.progress and not run.status.is_final:
         text.append(f" {run.progress.done}/{run.progress.total}", FAINT)
     return text
@@ -110,7 +115,7 @@ _run_fields = Fields[Run](
     {
         "run": "id",
         "title": lambda run: f"{run.title} ({run.kind})",
-        "status": "status",
+        "status": _ended,
         "progress": _progress,
         "parent": "parent_id",
         "attempt": lambda run: run.attempt if run.attempt > 1 else None,

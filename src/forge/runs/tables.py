@@ -17,6 +17,7 @@ runs = sa.Table(
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("progress", Json),
     sa.Column("output", Json),
+    sa.Column("outcome", sa.Text),
     sa.Column("error", Json),
     sa.Column("created_at", Utc, nullable=False),
     sa.Column("started_at", Utc),

@@ -23,7 +23,7 @@ from forge.errors import ForgeError, NotFound
 from forge.events.log import EventLog
 from forge.events.models import Event
 from forge.kernel.clock import now
-from forge.llm.models import Role
+from forge.llm.models import ProviderKind, Role
 from forge.runs.component import open_runs
 from forge.runs.kinds import RunKinds
 from forge.sandbox.sandboxes import Sandboxes
@@ -139,17 +139,21 @@ class SkillChat:
 
     def sent(self) -> list[dict[str, object]]:
         """Return the requests of the bot to the model, in order."""
-        return [entry.body for entry in self.server.requests() if "<soul>" in str(entry.body.get("system"))]
+        return [entry.body for entry in self.server.requests() if "<soul>" in str(entry.body)]
 
 
 @asynccontextmanager
 async def open_skill_chat(
-    store: Store, server: ModelServer, data_dir: Path, skills: FakeSkills
+    store: Store,
+    server: ModelServer,
+    data_dir: Path,
+    skills: FakeSkills,
+    provider: ProviderKind = ProviderKind.ANTHROPIC,
 ) -> AsyncGenerator[SkillChat]:
     metrics = Metrics(version="test")
     events = EventLog(store, metrics)
     async with open_gateway(store) as models:
-        await models.add("scripted", server.url)
+        await models.add("scripted", server.url, kind=provider)
         for role in (Role.BOT, Role.UTILITY):
             await models.choose("scripted:scripted", role=role)
         agent_steps = AgentSteps(models.gateway, events, store, Sandboxes())

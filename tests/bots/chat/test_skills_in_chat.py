@@ -15,6 +15,7 @@ from tests.support.timeouts import PATIENCE_S
 from forge.bots.chat.models import Message
 from forge.bots.models import BotSkillChange, MessageStatus
 from forge.errors import Unavailable
+from forge.llm.models import ProviderKind
 from forge.skills.execution import RunEnd
 from forge.skills.invocations.runner import RunRequest
 from forge.skills.models import Capability, SkillKind
@@ -53,8 +54,9 @@ def chat(store: Store, model_server: StartModels, tmp_path: Path, skills: FakeSk
             **script.pop("scenes", {}),
             "talk": {"turns": list(turns), "after": "repeat"},
         }
+        provider = script.pop("provider", ProviderKind.ANTHROPIC)
         server = model_server({"scenes": scenes, **script})
-        async with open_skill_chat(store, server, tmp_path / "data", skills) as bot:
+        async with open_skill_chat(store, server, tmp_path / "data", skills, provider) as bot:
             yield bot
 
     return opened
@@ -128,6 +130,66 @@ async def test_skill_is_opened_read_and_run(chat: Open, skills: FakeSkills):
         "ada",
         None,
     )
+
+
+@pytest.mark.parametrize("name", ["weather", "Weather"])
+@pytest.mark.parametrize("wrapped", [False, True])
+async def test_skill_called_by_its_own_name_is_run(
+    chat: Open, skills: FakeSkills, name: str, *, wrapped: bool
+):
+    async def run(call: RunRequest) -> SkillRan:
+        return skill_result("weather", {"celsius": 3})
+
+    skills.functions["weather"] = run
+    arguments = {"name": "weather", "input": {"city": "Oslo"}} if wrapped else {"city": "Oslo"}
+    async with chat({"tools": [{name: arguments}]}, {"text": "3 degrees."}) as bot:
+        await bot.create("weather")
+        answer = await bot.say("How cold is it?")
+        _, second = bot.sent()
+    assert [(called, call.input) for called, call in skills.calls] == [("weather", {"city": "Oslo"})]
+    assert (answer.text, uses(answer)) == ("3 degrees.", [("weather", "ran", "done")])
+    [call] = [part for part in second["messages"][-2]["content"] if part["type"] == "tool_use"]
+    assert (call["name"], call["input"]) == ("run_skill", {"name": "weather", "input": {"city": "Oslo"}})
+
+
+async def test_instructions_called_by_their_own_name_are_opened(chat: Open):
+    async with chat({"tools": [{"poems": {}}]}, {"text": "Roses."}) as bot:
+        await bot.create("poems", "weather")
+        answer = await bot.say("Write")
+    assert uses(answer) == [("poems", "opened", "done")]
+
+
+async def test_skill_call_written_as_text_is_executed_and_not_part_of_the_answer(
+    chat: Open, skills: FakeSkills
+):
+    async def run(call: RunRequest) -> SkillRan:
+        return skill_result("weather", {"celsius": 3})
+
+    skills.functions["weather"] = run
+    called = (
+        'I look it up.\n```json\n{"name": "weather", "arguments": {"city": "Oslo"}}\n```\nIt is 20 degrees.'
+    )
+    async with chat({"text": called}, {"text": "3 degrees."}, provider=ProviderKind.OPENAI) as bot:
+        await bot.create("weather")
+        answer = await bot.say("How cold is it?")
+        [schema] = [
+            tool["function"]["parameters"]["properties"]["input"]
+            for tool in bot.sent()[0]["tools"]
+            if tool["function"]["name"] == "run_skill"
+        ]
+    assert (answer.text, uses(answer)) == ("I look it up.\n\n3 degrees.", [("weather", "ran", "done")])
+    assert [call.input for _, call in skills.calls] == [{"city": "Oslo"}]
+    assert (schema["type"], schema["additionalProperties"]) == ("object", True)
+
+
+async def test_bot_that_only_talks_about_a_skill_call_is_reminded_once(chat: Open):
+    async with chat({"text": "I could call use_skill for that."}, provider=ProviderKind.OPENAI) as bot:
+        await bot.create("poems")
+        answer = await bot.say("Write")
+        first, second = bot.sent()
+    assert answer.status is MessageStatus.DONE
+    assert '{"name": "use_skill", "arguments": {"name": "<name>"}}' in second["messages"][-1]["content"]
+    assert len(second["messages"]) == len(first["messages"]) + 2
 
 
 async def test_usage_of_an_answer_includes_all_turns(chat: Open):

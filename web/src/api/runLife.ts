@@ -8,6 +8,8 @@ export type RunLife = {
   startedAt: string | null;
   finishedAt: string | null;
   output: unknown;
+  /** Why the run completed without success. */
+  outcome: string | null;
   error: Problem | null;
 };
 
@@ -16,6 +18,7 @@ export const NOT_BORN: RunLife = {
   startedAt: null,
   finishedAt: null,
   output: null,
+  outcome: null,
   error: null,
 };
 
@@ -42,7 +45,12 @@ export function foldLife(life: RunLife, event: Lived): Partial<RunLife> {
 export function foldEnd(event: Ended): Partial<RunLife> {
   switch (event.type) {
     case "run.completed":
-      return { status: "completed", finishedAt: event.at, output: event.data.output };
+      return {
+        status: "completed",
+        finishedAt: event.at,
+        output: event.data.output,
+        outcome: event.data.outcome ?? null,
+      };
     case "run.failed":
       return { status: "failed", finishedAt: event.at, error: event.data.error };
     case "run.cancelled":

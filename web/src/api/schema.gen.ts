@@ -936,6 +936,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/verify-commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggest Verify Commands
+         * @description Return commands that probably run the tests of a workspace, for `verify` of a new agent.
+         */
+        get: operations["suggest_verify_commands_api_v1_agents_verify_commands_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{run_id}/messages": {
         parameters: {
             query?: never;
@@ -2949,10 +2969,10 @@ export interface components {
         };
         /**
          * AgentEnd
-         * @description Why an agent stopped. Only `DONE` means that it answered.
+         * @description Why an agent stopped. Only `DONE` means that the task is done.
          * @enum {string}
          */
-        AgentEnd: "done" | "turns" | "tokens" | "money" | "time" | "loop" | "refused" | "stuck" | "interrupted";
+        AgentEnd: "done" | "unfinished" | "unverified" | "turns" | "tokens" | "money" | "time" | "loop" | "refused" | "stuck" | "interrupted";
         /** AgentEnded */
         AgentEnded: {
             result: components["schemas"]["AgentResult"];
@@ -3034,11 +3054,45 @@ export interface components {
              */
             same_failure: number;
         };
+        /**
+         * AgentReminded
+         * @description Forge told the model how to go on, because it answered without doing what ends the task.
+         */
+        AgentReminded: {
+            /** Turn */
+            turn: number;
+            /** Text */
+            text: string;
+        };
+        /**
+         * AgentRemindedEvent
+         * @description Forge told the model how to go on, because it answered without doing what ends the task.
+         */
+        AgentRemindedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "agent.reminded";
+            data: components["schemas"]["AgentReminded"];
+        };
         /** AgentResult */
         AgentResult: {
             end: components["schemas"]["AgentEnd"];
             /** Text */
             text: string;
+            /** Verified */
+            verified?: boolean | null;
+            verification?: components["schemas"]["Verification"] | null;
             /** Turns */
             turns: number;
             /** Tool Calls */
@@ -3070,6 +3124,11 @@ export interface components {
             tools: string[];
             limits: components["schemas"]["AgentLimits"];
             sandbox: components["schemas"]["Level"];
+            /**
+             * Compact
+             * @default false
+             */
+            compact: boolean;
             /** Skills */
             skills?: components["schemas"]["NearbySkill"][];
         };
@@ -3104,6 +3163,11 @@ export interface components {
             input: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * As Text
+             * @default false
+             */
+            as_text: boolean;
         };
         /**
          * AgentToolUsed
@@ -3189,6 +3253,36 @@ export interface components {
              */
             type: "agent.turn";
             data: components["schemas"]["AgentTurn"];
+        };
+        /**
+         * AgentVerified
+         * @description Forge ran the tests itself, because the agent said that it was done.
+         */
+        AgentVerified: {
+            /** Turn */
+            turn: number;
+            verification: components["schemas"]["Verification"];
+        };
+        /**
+         * AgentVerifiedEvent
+         * @description Forge ran the tests itself, because the agent said that it was done.
+         */
+        AgentVerifiedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "agent.verified";
+            data: components["schemas"]["AgentVerified"];
         };
         /**
          * AnswerFacts
@@ -5698,6 +5792,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[VerifyCommands] */
+        Envelope_VerifyCommands_: {
+            data: components["schemas"]["VerifyCommands"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[WorkflowDetail] */
         Envelope_WorkflowDetail_: {
             data: components["schemas"]["WorkflowDetail"];
@@ -5804,10 +5915,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Annotated[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatRetryingEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, MessageAnsweredEvent, MessageSentEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent, WorkflowChangedEvent, WorkflowStepLoggedEvent, WorkflowRefusedEvent, WorkflowStepMovedEvent], FieldInfo(annotation=NoneType, required=True, discriminator='type')]]] */
-        Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatRetryingEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____: {
+        /** Envelope[list[Annotated[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentRemindedEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AgentVerifiedEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatRetryingEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, MessageAnsweredEvent, MessageSentEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent, WorkflowChangedEvent, WorkflowStepLoggedEvent, WorkflowRefusedEvent, WorkflowStepMovedEvent], FieldInfo(annotation=NoneType, required=True, discriminator='type')]]] */
+        Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentRemindedEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AgentVerifiedEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatRetryingEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatRetryingEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["MessageAnsweredEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["WorkflowChangedEvent"] | components["schemas"]["WorkflowStepLoggedEvent"] | components["schemas"]["WorkflowRefusedEvent"] | components["schemas"]["WorkflowStepMovedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentRemindedEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AgentVerifiedEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatRetryingEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["MessageAnsweredEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["WorkflowChangedEvent"] | components["schemas"]["WorkflowStepLoggedEvent"] | components["schemas"]["WorkflowRefusedEvent"] | components["schemas"]["WorkflowStepMovedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -7813,6 +7924,11 @@ export interface components {
              *     }
              */
             limits: components["schemas"]["AgentLimits"];
+            /**
+             * Verify
+             * @description A test command, such as `npm test`, that Forge runs itself when the agent says that it is done.
+             */
+            verify?: string | null;
         };
         /**
          * NewAssembly
@@ -8108,6 +8224,11 @@ export interface components {
              * @description Default: the previous value, else what the server reports. Required if it reports none.
              */
             context_window?: number | null;
+            /**
+             * Text Tool Calls
+             * @description Execute tool calls that the model writes as text. Default: only for providers of the kind `openai` with an address of their own.
+             */
+            text_tool_calls?: boolean | null;
         };
         /** NewProbe */
         NewProbe: {
@@ -8415,6 +8536,8 @@ export interface components {
              * @default 200000
              */
             context_window: number;
+            /** Text Tool Calls */
+            text_tool_calls?: boolean | null;
             /**
              * Overridden
              * @default false
@@ -8899,6 +9022,8 @@ export interface components {
             progress: components["schemas"]["Progress"] | null;
             /** Output */
             output: unknown | null;
+            /** Outcome */
+            outcome?: string | null;
             error: components["schemas"]["Problem"] | null;
             /**
              * Created At
@@ -8965,6 +9090,8 @@ export interface components {
         RunCompleted: {
             /** Output */
             output: unknown;
+            /** Outcome */
+            outcome?: string | null;
         };
         /** RunCompletedEvent */
         RunCompletedEvent: {
@@ -10740,6 +10867,31 @@ export interface components {
              * @default
              */
             difference: string;
+        };
+        /**
+         * Verification
+         * @description A test run that Forge started itself when the agent said that it was done.
+         */
+        Verification: {
+            /** Command */
+            command: string;
+            /** Passed */
+            passed: boolean;
+            /** Summary */
+            summary: string;
+            /** Text */
+            text: string;
+            /** Duration Ms */
+            duration_ms: number;
+            detail: components["schemas"]["ToolDetail"];
+        };
+        /**
+         * VerifyCommands
+         * @description Commands that probably run the tests of a workspace.
+         */
+        VerifyCommands: {
+            /** Commands */
+            commands: string[];
         };
         /** Version */
         Version: {
@@ -13803,6 +13955,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Envelope_Run_"];
+                };
+            };
+            /** @description The errors, with hints how to resolve them. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description The server failed; its log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    suggest_verify_commands_api_v1_agents_verify_commands_get: {
+        parameters: {
+            query: {
+                workspace_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_VerifyCommands_"];
                 };
             };
             /** @description The errors, with hints how to resolve them. */
@@ -18887,7 +19079,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatRetryingEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____"];
+                    "application/json": components["schemas"]["Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentRemindedEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AgentVerifiedEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatRetryingEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____"];
                 };
             };
             /** @description The errors, with hints how to resolve them. */

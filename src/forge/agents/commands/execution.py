@@ -33,7 +33,13 @@ async def run(
         await _ensure_environment(context, workdir)
     limits = LIMITS if allowed.network is Network.NONE else INSTALL_LIMITS
     tools = await _tools(context, workdir)
-    command = _command(workdir, tools, allowed.argv, replace(limits, timeout_s=timeout_s))
+    limits = replace(
+        limits,
+        timeout_s=timeout_s,
+        stdout_bytes=min(limits.stdout_bytes, context.max_result_bytes),
+        stderr_bytes=min(limits.stderr_bytes, context.max_result_bytes),
+    )
+    command = _command(workdir, tools, allowed.argv, limits)
     if allowed.network is not Network.NONE and not allowed.in_environment:
         command = replace(command, env={**command.env, **_install_environment(tools)})
     return await context.sandboxes.run(replace(command, network=allowed.network, writable=writable))

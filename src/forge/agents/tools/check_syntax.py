@@ -27,7 +27,7 @@ MAX_PACKAGE_BYTES = 1_000_000
 
 
 class CheckSyntaxInput(ToolInput):
-    path: str = Field(description="Relative to the workspace, such as src/app.py.")
+    path: str = Field(description="Relative to the workspace.")
 
 
 class CheckSyntax(Tool[CheckSyntaxInput]):

@@ -26,7 +26,7 @@ NO_REPOSITORY = (
 
 
 class RunTestsInput(ToolInput):
-    command: str = Field(description="For example pytest tests/test_app.py -v, or npm test. No shell syntax.")
+    command: str = Field(description="A program of this list with its arguments.")
     timeout: int = Field(default=TESTS_S, ge=1, le=LONGEST_S, description="Seconds.")
 
 
@@ -37,6 +37,8 @@ class RunTests(Tool[RunTestsInput]):
         "vitest, jest, node --test, cargo test, go test, make test. No shell, no network. Returns the exit code, the "
         "counts if the runner reports them, and the output."
     )
+    brief = "Run tests: pytest, python -m unittest, npm test, vitest, jest, cargo test, go test, make test. No shell."
+    is_test = True
     effect = Effect.RUNS
     input = RunTestsInput
 
@@ -47,7 +49,7 @@ class RunTests(Tool[RunTestsInput]):
 
 
 class RunCommandInput(ToolInput):
-    command: str = Field(description="For example pip install -r requirements.txt. No shell syntax.")
+    command: str = Field(description="A program with its arguments.")
     timeout: int = Field(default=COMMAND_S, ge=1, le=LONGEST_S, description="Seconds.")
 
 
@@ -58,6 +60,10 @@ class RunCommand(Tool[RunCommandInput]):
         "linters and type checkers, cat, head, tail, wc, find, ls, git status|diff|log|show, cargo, go, make. "
         "Only install commands have network access, and only to the package registry; pip install . and -e . have none, so "
         "install their dependencies first. Anything else is refused with a list of the allowed commands."
+    )
+    brief = (
+        "Run one program, without a shell: pip install, npm install, npm run, linters, git status, git diff, make. "
+        "Network only to install packages."
     )
     effect = Effect.RUNS
     input = RunCommandInput

@@ -9,10 +9,9 @@ from forge.agents.models import ToolDetail, ToolOutcome
 from forge.agents.tool import Effect, Tool, ToolContext, failure
 from forge.agents.tools.text_edits import has_windows_ends, plain
 from forge.workspace.filesystem.entries import IGNORED, Entry, EntryKind
-from forge.workspace.filesystem.files import FileContent, Files
+from forge.workspace.filesystem.files import FileContent
 from forge.workspace.filesystem.search import SearchResult, search
 
-MAX_READ_BYTES = 50_000
 MAX_FILE_BYTES = 16 << 20
 MAX_NAMES = 1_000
 MAX_MATCHES = 50
@@ -30,7 +29,7 @@ def failed(path: str, text: str) -> ToolOutcome:
 
 
 class ReadFileInput(ToolInput):
-    path: str = Field(description="Relative to the workspace, such as src/app.py.")
+    path: str = Field(description="Relative to the workspace.")
     start_line: int | None = Field(default=None, ge=1, description="First line to read, counted from 1.")
     end_line: int | None = Field(default=None, ge=1, description="Last line to read.")
 
@@ -45,20 +44,21 @@ class ReadFile(Tool[ReadFileInput]):
         "shown and the base_hash for edit_file. Everything after it is the unchanged content. At most 50 KB are "
         "shown; if content is missing, the first line says so, and a last line in square brackets says how to read on."
     )
+    brief = "Read a text file, or some of its lines. The first line of the result describes it."
     effect = Effect.READS
     input = ReadFileInput
 
     async def use(self, arguments: ReadFileInput, context: ToolContext) -> ToolOutcome:
-        return await asyncio.to_thread(_read, arguments, context.files)
+        return await asyncio.to_thread(_read, arguments, context)
 
 
-def _read(arguments: ReadFileInput, files: Files) -> ToolOutcome:
-    found = files.read(arguments.path, limit=MAX_FILE_BYTES)
+def _read(arguments: ReadFileInput, context: ToolContext) -> ToolOutcome:
+    found = context.files.read(arguments.path, limit=MAX_FILE_BYTES)
     if b"\0" in found.data[:_LOOK]:
         return failed(arguments.path, f"{arguments.path!r} is not text ({found.size:,} bytes).")
     if arguments.start_line and arguments.end_line and arguments.end_line < arguments.start_line:
         return failed(arguments.path, "end_line is before start_line.")
-    return _shown(arguments, found)
+    return _shown(arguments, found, context.max_result_bytes)
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class _Excerpt:
     cut_in_line: bool
 
 
-def _shown(arguments: ReadFileInput, found: FileContent) -> ToolOutcome:
-    excerpt = _excerpt(found.data, arguments.start_line or 1, arguments.end_line)
+def _shown(arguments: ReadFileInput, found: FileContent, limit: int) -> ToolOutcome:
+    excerpt = _excerpt(found.data, arguments.start_line or 1, arguments.end_line, limit)
     if excerpt is None:
         lines = _count_lines(found.data)
         return failed(
@@ -115,7 +115,7 @@ def _how_to_read_on(excerpt: _Excerpt) -> str:
     return missing + f"read on with start_line={excerpt.last + 1}]"
 
 
-def _excerpt(data: bytes, first: int, last: int | None) -> _Excerpt | None:
+def _excerpt(data: bytes, first: int, last: int | None, limit: int) -> _Excerpt | None:
     """Select as many whole lines as fit; None if the first line does not exist."""
     lines = _count_lines(data)
     if first > max(lines, 1):
@@ -123,10 +123,10 @@ def _excerpt(data: bytes, first: int, last: int | None) -> _Excerpt | None:
     start = _offset_of(data, first)
     end = len(data) if last is None or last >= lines else _offset_of(data, last + 1)
     stop, cut_in_line = end, False
-    if end - start > MAX_READ_BYTES:
-        stop = data.rfind(b"\n", start, start + MAX_READ_BYTES) + 1
+    if end - start > limit:
+        stop = data.rfind(b"\n", start, start + limit) + 1
         if stop <= start:
-            stop, cut_in_line = start + MAX_READ_BYTES, True
+            stop, cut_in_line = start + limit, True
     selected = data[start:stop]
     return _Excerpt(
         text=selected.decode("utf-8", "replace"),
@@ -161,6 +161,7 @@ class ListDirectory(Tool[ListDirectoryInput]):
         "virtual environments, dist and build are omitted and named in a last line in square brackets; to list one of "
         "them, pass it as path."
     )
+    brief = "List a directory."
     effect = Effect.READS
     input = ListDirectoryInput
 
@@ -190,9 +191,7 @@ def _name(entry: Entry) -> str:
 
 class SearchCodeInput(ToolInput):
     pattern: str = Field(description="A regular expression. An invalid one is searched for as text.")
-    glob: str | None = Field(
-        default=None, description="Only files that match this glob, such as *.py or src/**/*.ts."
-    )
+    glob: str | None = Field(default=None, description="Only files whose path matches this glob.")
     path: str = Field(default=".", description="Only in this directory or file.")
 
 
@@ -202,6 +201,7 @@ class SearchCode(Tool[SearchCodeInput]):
         "Find lines that match a regular expression, in all text files of the workspace, ignoring case. "
         "Returns path:line: text, at most 50 lines."
     )
+    brief = "Find lines that match a regular expression, in all files."
     effect = Effect.READS
     input = SearchCodeInput
 

@@ -29,6 +29,7 @@ class WriteFile(Tool[WriteFileInput]):
         "Write a whole file; missing directories are created. To change an existing file, prefer edit_file. "
         "Reports Python, JSON or TOML that cannot be parsed; the file is written anyway."
     )
+    brief = "Write a whole file."
     effect = Effect.WRITES
     input = WriteFileInput
 
@@ -79,6 +80,7 @@ class EditFile(Tool[EditFileInput]):
         "Replace passages of a file. Each old_text must occur exactly once in the file after the previous edits, "
         "else nothing is written. An edit that breaks the syntax of Python, JSON or TOML is rejected."
     )
+    brief = "Replace passages of a file. Each old_text is copied from it and occurs exactly once."
     effect = Effect.WRITES
     input = EditFileInput
 

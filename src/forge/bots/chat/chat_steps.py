@@ -60,7 +60,8 @@ class ChatAnswerSink:
         self._stream = session_stream(session_id)
         self._message_id = message_id
         self._run_id = run_id
-        self._joint = joint
+        self._said, self._joint = said, joint
+        self._before_turn = said + joint
         self._overlap = OverlapFilter("" if joint else said)
         self._texts = {"text": said, "thinking": ""}
         self._published = {"text": len(said), "thinking": 0}
@@ -82,6 +83,13 @@ class ChatAnswerSink:
             await self._publish()
         if time.monotonic() - self._saved_at >= SAVE_INTERVAL_S:
             await self.save()
+
+    def end_turn(self, text: str) -> None:
+        """Keep only this text of the turn: tool calls that the model wrote as text are not part of the answer."""
+        self._texts["text"] += self._overlap.rest()
+        whole = self._before_turn + text if text else self._said
+        if self._texts["text"].startswith(whole):
+            self._texts["text"] = whole
 
     async def flush(self) -> None:
         """Publish and save everything, before a pause."""
@@ -172,7 +180,9 @@ class ChatSteps(AgentSteps):
         try:
             async with self.retry_notes.around(step, spec.retry, target.answer_id):
                 answered = await self.ask(step, turn, spec, whole, sink.add)
-            if _wants_tools(answered):
+            reply = _reply(answered)
+            if reply is not None and reply.message.tool_calls:
+                sink.end_turn(reply.message.text)
                 await sink.flush()
             return answered
         except asyncio.CancelledError:
@@ -287,8 +297,5 @@ class ChatSteps(AgentSteps):
                 await self.events.append(tx, session_stream(row.session_id), event)
 
 
-def _wants_tools(answered: StepResult | dict[str, Any]) -> bool:
-    """Return whether the model requested tools, so that the answer is not complete yet."""
-    return isinstance(answered, StepResult) and bool(
-        Reply.model_validate(answered.value["reply"]).message.tool_calls
-    )
+def _reply(answered: StepResult | dict[str, Any]) -> Reply | None:
+    return Reply.model_validate(answered.value["reply"]) if isinstance(answered, StepResult) else None

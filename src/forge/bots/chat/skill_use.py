@@ -22,7 +22,7 @@ from forge.llm.models import ToolSpec
 from forge.skills.execution import RunEnd
 from forge.skills.invocations.runner import RunRequest
 from forge.skills.models import SkillKind
-from forge.skills.prompts.agent_tools import ReadSkillFile, UseSkill, no_such_skill
+from forge.skills.prompts.agent_tools import ReadSkillFile, UseSkill, meant_skill, no_such_skill
 from forge.skills.prompts.catalogue import (
     READ_SKILL_FILE,
     RUN_SKILL,
@@ -197,6 +197,15 @@ class RunSkill(Tool[RunSkillInput]):
 
     def spec(self) -> ToolSpec:
         return run_skill(self._names)
+
+    def adopt(self, call: ToolCall) -> ToolCall | None:
+        """Take a skill that was called by its own name for its run, with the arguments as its input."""
+        name, given = meant_skill(call.name, self._names), arguments_of(call)
+        if name is None or given is None:
+            return None
+        is_wrapped = set(given) <= {"name", "input"} and isinstance(given.get("input"), dict)
+        arguments = {"name": name, "input": given["input"] if is_wrapped else given}
+        return call.model_copy(update={"name": self.name, "arguments": json.dumps(arguments)})
 
     async def use(self, arguments: RunSkillInput, context: ToolContext) -> ToolOutcome:
         """Run a skill. The intent is recorded first, because after a crash it is unknown how far the run got."""

@@ -1,5 +1,6 @@
 """Agent tools that read skills, from the library or from a workspace."""
 
+import json
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -7,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from forge.agents.models import ToolDetail, ToolOutcome
 from forge.agents.tool import Effect, Tool, ToolContext, failure
+from forge.llm.messages import ToolCall
 from forge.llm.models import ToolSpec
 from forge.skills.prompts.catalogue import READ_SKILL_FILE, USE_SKILL, read_skill_file, use_skill
 
@@ -46,6 +48,13 @@ class UseSkill(Tool[UseSkillInput]):
     def spec(self) -> ToolSpec:
         return use_skill(self._names)
 
+    def adopt(self, call: ToolCall) -> ToolCall | None:
+        """Take a skill that was called by its own name for its use."""
+        name = meant_skill(call.name, self._names)
+        if name is None:
+            return None
+        return call.model_copy(update={"name": self.name, "arguments": json.dumps({"name": name})})
+
     async def use(self, arguments: UseSkillInput, context: ToolContext) -> ToolOutcome:
         if arguments.name not in self._names:
             return no_such_skill(arguments.name, self._names)
@@ -76,6 +85,12 @@ class ReadSkillFile(Tool[ReadSkillFileInput]):
         text = await self._reader.read(arguments.name, arguments.path, context)
         detail = ToolDetail(skill=arguments.name, path=arguments.path)
         return ToolOutcome(text=text, summary=f"{arguments.name}, {arguments.path}", detail=detail)
+
+
+def meant_skill(name: str, names: Sequence[str]) -> str | None:
+    """Return the skill that a tool call by its name means; models write names of functions with underscores."""
+    wanted = name.replace("_", "-").lower()
+    return wanted if wanted in names else None
 
 
 def no_such_skill(name: str, names: Sequence[str]) -> ToolOutcome:

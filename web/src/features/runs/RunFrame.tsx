@@ -3,7 +3,7 @@ import { cancelRun, isFinished } from "@/api/runs";
 import type { Run, RunStatus } from "@/api/types";
 import { Page } from "@/ui/Page";
 import { CancelRun } from "@/ui/run/CancelRun";
-import { RUN_WORD, RunBadge } from "@/ui/run/RunStatus";
+import { RunBadge, runWord } from "@/ui/run/RunStatus";
 import { RunTime } from "@/ui/run/RunTime";
 import type { RunView } from "./fold";
 
@@ -52,7 +52,7 @@ function State({
   };
   return (
     <>
-      {!isBadgeHidden && <RunBadge status={status} />}
+      {!isBadgeHidden && <RunBadge status={status} outcome={view.outcome ?? run.outcome} />}
       <span className="mono shrink-0 text-dim max-sm:hidden">
         <RunTime run={times} />
       </span>
@@ -69,7 +69,7 @@ function Announcement({ title, view, ending }: { title: string } & Pick<Props, "
       {open
         ? `Needs you: ${open.title}`
         : isOver && view.status
-          ? `${title} ${ending ?? RUN_WORD[view.status]}`
+          ? `${title} ${ending ?? runWord(view.status, view.outcome)}`
           : ""}
     </p>
   );

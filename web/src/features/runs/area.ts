@@ -1,7 +1,7 @@
 import { Activity, Play, SquareActivity } from "lucide-react";
 import { allRuns, type RunPages, startSelfTest } from "@/api/runs";
 import type { Area, AreaCommand, ShellActions } from "@/area";
-import { RUN_WORD } from "@/ui/run/RunStatus";
+import { runWord } from "@/ui/run/RunStatus";
 import { formatAgo } from "@/ui/time";
 import { toast } from "@/ui/toast";
 import { runRoute, runsRoute } from "./routes";
@@ -39,7 +39,7 @@ function recentRuns({ go, queries }: ShellActions): AreaCommand[] {
     .map((run) => ({
       id: run.id,
       label: run.title,
-      detail: `${RUN_WORD[run.status]}, ${formatAgo(run.created_at, Date.now())}`,
+      detail: `${runWord(run.status, run.outcome)}, ${formatAgo(run.created_at, Date.now())}`,
       keywords: `${run.kind} ${run.status} ${run.id}`,
       group: "Recent runs",
       icon: SquareActivity,

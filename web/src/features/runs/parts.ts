@@ -23,6 +23,8 @@ const PARTS = {
   "agent.tool": "agent",
   "agent.compacted": "agent",
   "agent.heard": "agent",
+  "agent.reminded": "agent",
+  "agent.verified": "agent",
   "agent.ended": "agent",
   "audit.started": "audit",
   "audit.check": "audit",

@@ -1,9 +1,10 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Sparkles } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { startAgent } from "@/api/agents";
+import { startAgent, testCommandsQuery } from "@/api/agents";
 import type { AgentRole, Workspace } from "@/api/types";
+import { Button } from "@/ui/Button";
 import { Disclosure } from "@/ui/Disclosure";
 import { Field, TextArea } from "@/ui/Field";
 import { FormActions } from "@/ui/FormActions";
@@ -35,6 +36,7 @@ function Form({ workspace, close }: { workspace: Workspace; close: () => void })
   const [task, setTask] = useState("");
   const [role, setRole] = useState<AgentRole>("builder");
   const [turns, setTurns] = useState(String(TURNS.usual));
+  const [verify, setVerify] = useState("");
   const start = useMutation({
     mutationFn: startAgent,
     meta: { isShownInPlace: true },
@@ -44,7 +46,14 @@ function Form({ workspace, close }: { workspace: Workspace; close: () => void })
   const isLimit = Number.isInteger(limit) && limit >= 1 && limit <= TURNS.most;
   const isReady = task.trim() !== "" && isLimit && !start.isPending;
   const send = () =>
-    isReady && start.mutate({ workspaceId: workspace.id, task: task.trim(), role, turns: limit });
+    isReady &&
+    start.mutate({
+      workspaceId: workspace.id,
+      task: task.trim(),
+      role,
+      turns: limit,
+      verify: verify.trim() || null,
+    });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     send();
@@ -63,12 +72,38 @@ function Form({ workspace, close }: { workspace: Workspace; close: () => void })
         onKeyDown={onSend(send)}
       />
       <RoleField role={role} onRole={setRole} />
+      <Verify workspaceId={workspace.id} command={verify} onCommand={setVerify} />
       <Advanced turns={turns} onTurns={setTurns} isLimit={isLimit} />
       <Refusal error={start.error} />
       <FormActions close={close} isReady={isReady}>
         <Sparkles size={13} aria-hidden /> Start <Kbd keys="mod+enter" />
       </FormActions>
     </form>
+  );
+}
+
+/** Offers to run the tests of the workspace at the end. */
+function Verify({
+  workspaceId,
+  command,
+  onCommand,
+}: {
+  workspaceId: string;
+  command: string;
+  onCommand: (command: string) => void;
+}) {
+  const found = useQuery(testCommandsQuery(workspaceId)).data?.[0];
+  return (
+    <Field
+      label="Verify with"
+      mono
+      maxLength={1000}
+      placeholder="no test command"
+      hint="Forge runs this test command itself when the agent says that it is done, and keeps the result."
+      value={command}
+      onChange={(event) => onCommand(event.target.value)}
+      action={found && found !== command && <Button onClick={() => onCommand(found)}>Use {found}</Button>}
+    />
   );
 }
 

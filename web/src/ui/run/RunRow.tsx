@@ -17,7 +17,7 @@ export function RunRow({ run }: { run: Run }) {
         className="grid min-h-8 grid-cols-[96px_minmax(0,1fr)_auto] items-center gap-x-3 px-3 -outline-offset-2 hover:bg-raised/60 focus-visible:bg-raised/60 max-sm:min-h-12 max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:py-1.5"
       >
         <span className="max-sm:order-2 max-sm:text-xs">
-          <RunState status={run.status} />
+          <RunState status={run.status} outcome={run.outcome} />
         </span>
         <span className="flex min-w-0 items-center gap-x-3 max-sm:order-1 max-sm:col-span-2 @max-lg:flex-wrap">
           {run.parent_id && (

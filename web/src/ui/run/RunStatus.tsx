@@ -1,4 +1,4 @@
-import type { RunStatus as Status } from "@/api/types";
+import type { Run, RunStatus as Status } from "@/api/types";
 import { Badge, Dot } from "../Badge";
 import { INK, type Tone } from "../tone";
 
@@ -21,16 +21,35 @@ export const RUN_WORD: Record<Status, string> = {
   cancelled: "cancelled",
 };
 
-export function RunBadge({ status }: { status: Status }) {
-  return <Badge tone={RUN_TONE[status]}>{RUN_WORD[status]}</Badge>;
+/** The words of outcomes that are not words themselves. */
+const OUTCOME_WORD: Record<string, string> = {
+  turns: "out of turns",
+  tokens: "out of tokens",
+  money: "out of money",
+  time: "out of time",
+  loop: "in a loop",
+};
+
+/** Why a run completed without success. */
+type Outcome = Run["outcome"];
+type Props = { status: Status; outcome?: Outcome | undefined };
+
+/** A run that completed without success is shown by its outcome. */
+export const runWord = (status: Status, outcome: Outcome | undefined): string =>
+  outcome ? (OUTCOME_WORD[outcome] ?? outcome) : RUN_WORD[status];
+
+const toneOf = ({ status, outcome }: Props): Tone => (outcome ? "wait" : RUN_TONE[status]);
+
+export function RunBadge({ status, outcome }: Props) {
+  return <Badge tone={toneOf({ status, outcome })}>{runWord(status, outcome)}</Badge>;
 }
 
 /** The status in a list. A success stays quiet: only its dot is colored. */
-export function RunState({ status }: { status: Status }) {
-  const ink = status === "completed" ? INK.idle : INK[RUN_TONE[status]];
+export function RunState({ status, outcome }: Props) {
+  const tone = toneOf({ status, outcome });
   return (
-    <span className={`flex items-center gap-2 ${ink}`}>
-      <Dot tone={RUN_TONE[status]} /> {RUN_WORD[status]}
+    <span className={`flex items-center gap-2 ${tone === "ok" ? INK.idle : INK[tone]}`}>
+      <Dot tone={tone} /> {runWord(status, outcome)}
     </span>
   );
 }

@@ -5,9 +5,13 @@ import { count } from "@/ui/count";
 import { Markdown } from "@/ui/Markdown";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { sandboxWords } from "@/ui/sandbox";
-import type { Piece } from "./fold";
+import { formatDuration } from "@/ui/time";
+import type { Piece, Verification } from "./fold";
 import { Turn } from "./Turn";
+import { Unfold, Verbatim } from "./Unfold";
 import { END, tokenWords, totalOf } from "./words";
+
+type Result = Extract<Piece, { kind: "ended" }>["result"];
 
 /** Renders the pieces of a transcript. */
 export const PieceView = memo(function PieceView({ piece, isOver }: { piece: Piece; isOver: boolean }) {
@@ -17,12 +21,17 @@ export const PieceView = memo(function PieceView({ piece, isOver }: { piece: Pie
     case "started":
       return (
         <Thin>
-          {piece.started.role} · {count(piece.started.tools.length, "tool")} · commands{" "}
+          {piece.started.role} · {count(piece.started.tools.length, "tool")}
+          {piece.started.compact && ", described briefly for a small context window"} · commands{" "}
           {sandboxWords(piece.started.sandbox).word}
         </Thin>
       );
     case "heard":
       return piece.messages.map((message) => <Heard key={message.id} message={message} />);
+    case "reminded":
+      return <Said by="Forge" note="reminded the model" text={piece.text} />;
+    case "verified":
+      return <Verified id={piece.key} verification={piece.verification} />;
     case "compacted":
       return (
         <Thin>
@@ -72,13 +81,50 @@ function Heard({ message }: { message: Interjection }) {
   return <Said by={message.sent_by} text={message.text} />;
 }
 
-function Ended({ result }: { result: Extract<Piece, { kind: "ended" }>["result"] }) {
+function Verified({ id, verification }: { id: string; verification: Verification }) {
+  const { command, passed, summary, text, duration_ms } = verification;
+  return (
+    <div className="px-3 py-1 sm:pl-[38px] max-sm:px-2">
+      <Unfold
+        id={id}
+        line={
+          <>
+            <Badge tone={passed ? "ok" : "bad"}>{passed ? "verified by Forge" : "not verified"}</Badge>
+            <span className="mono min-w-0 truncate">{command}</span>
+            <span className="min-w-0 flex-1 truncate text-dim">{summary}</span>
+            <span className="mono shrink-0 text-faint">{formatDuration(duration_ms)}</span>
+          </>
+        }
+      >
+        <Verbatim label="Output" of={id} text={text} />
+      </Unfold>
+    </div>
+  );
+}
+
+/** What the agent and Forge say about the result; null if neither says anything. */
+function proofOf({ verified, verification }: Result): string | null {
+  if (verification?.passed) return `Forge ran ${verification.command}: ${verification.summary}.`;
+  if (verification)
+    return `Forge ran ${verification.command}, which did not succeed: ${verification.summary}.`;
+  if (verified === false) return "The agent did not verify the result.";
+  return null;
+}
+
+function Ended({ result }: { result: Result }) {
   const { word, meaning, tone } = END[result.end];
   return (
     <section aria-label="End" className="px-3 pt-2 pb-3 sm:pl-[44px] max-sm:px-2">
+      {result.verified != null && (
+        <div className="max-w-[72ch] pb-2">
+          <Markdown text={result.text} />
+        </div>
+      )}
       <div className="flex max-w-[72ch] flex-wrap items-center gap-x-3 gap-y-1 border-t border-line pt-3">
         <Badge tone={tone}>{word}</Badge>
-        <span>{meaning}</span>
+        <span>
+          {meaning} {proofOf(result)}
+        </span>
         <span className="mono w-full text-dim">
           {count(result.turns, "turn")} · {count(result.tool_calls, "tool call")} ·{" "}
           <span title={tokenWords(result.usage)}>{formatTokens(totalOf(result.usage))} tokens</span> ·{" "}

@@ -9,6 +9,8 @@ import { targetOf } from "./activity";
 import type { ToolView } from "./fold";
 import { Unfold, Verbatim } from "./Unfold";
 
+const AS_TEXT = "The model wrote this call as text instead of using the API's tool calls.";
+
 /** One tool call: target, result and duration; expanded, its input and output. */
 export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isOver: boolean }) {
   const { used } = tool;
@@ -26,6 +28,11 @@ export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isO
               {target && <span className="mono min-w-0 truncate text-dim">{target}</span>}
               {said && !used.is_error && (
                 <span className="max-w-[60%] shrink-0 truncate text-dim">{said}</span>
+              )}
+              {tool.as_text && (
+                <span className="shrink-0 text-xs text-faint" title={AS_TEXT}>
+                  written as text
+                </span>
               )}
               {used && <Tests detail={used.detail} />}
               {used?.detail.sandbox && <SandboxBadge level={used.detail.sandbox} />}

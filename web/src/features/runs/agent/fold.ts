@@ -9,6 +9,7 @@ import type { Usage } from "./words";
 type Asked = EventOf<"agent.turn">["data"]["tools"][number];
 type Used = EventOf<"agent.tool">["data"];
 type Said = EventOf<"agent.turn">["data"];
+export type Verification = EventOf<"agent.verified">["data"]["verification"];
 
 /** A requested tool call; `startedAt` is set when it starts, `used` when it has a result. */
 export type ToolView = Asked & { startedAt: string | null; used: Used | null };
@@ -18,6 +19,8 @@ export type Piece =
   | TurnPiece
   | { kind: "started"; key: string; at: string; started: EventOf<"agent.started">["data"] }
   | { kind: "heard"; key: string; at: string; messages: EventOf<"agent.heard">["data"]["messages"] }
+  | { kind: "reminded"; key: string; at: string; text: string }
+  | { kind: "verified"; key: string; at: string; verification: Verification }
   | { kind: "compacted"; key: string; at: string; compacted: EventOf<"agent.compacted">["data"] }
   | { kind: "gate"; key: string; at: string; gate: Gate; answer: EventOf<"gate.answered">["data"] | null }
   | { kind: "ended"; key: string; at: string; result: EventOf<"agent.ended">["data"]["result"] }
@@ -79,6 +82,17 @@ function apply(view: Growing, event: Event): Partial<AgentView> {
     case "agent.heard":
       view.pieces.push({ kind: "heard", key: keyOf(event), at: event.at, messages: event.data.messages });
       return { heard: new Set([...view.heard, ...event.data.messages.map(({ id }) => id)]) };
+    case "agent.reminded":
+      view.pieces.push({ kind: "reminded", key: keyOf(event), at: event.at, text: event.data.text });
+      return {};
+    case "agent.verified":
+      view.pieces.push({
+        kind: "verified",
+        key: keyOf(event),
+        at: event.at,
+        verification: event.data.verification,
+      });
+      return {};
     case "agent.compacted":
       view.pieces.push({ kind: "compacted", key: keyOf(event), at: event.at, compacted: event.data });
       return {};

@@ -21,6 +21,10 @@ export function sayOfAgent(event: EventFor<"agent">): Said {
       return { text: compacted(event), tone: "idle" };
     case "agent.heard":
       return { text: event.data.messages.map(({ sent_by, text }) => `${sent_by} said: ${text}`).join("\n") };
+    case "agent.reminded":
+      return { text: `Forge reminded the model: ${event.data.text}`, tone: "wait" };
+    case "agent.verified":
+      return verified(event);
     case "agent.ended":
       return ended(event);
   }
@@ -39,6 +43,11 @@ function used({ data }: EventOf<"agent.tool">): Said {
 
 function compacted({ data }: EventOf<"agent.compacted">): string {
   return `The conversation was compacted: ${formatTokens(data.tokens_before)} to ${formatTokens(data.tokens_after)} tokens.`;
+}
+
+function verified({ data: { verification } }: EventOf<"agent.verified">): Said {
+  const { command, summary, passed } = verification;
+  return { text: `Forge ran ${command}: ${summary}`, tone: passed ? "ok" : "bad" };
 }
 
 function ended({ data: { result } }: EventOf<"agent.ended">): Said {

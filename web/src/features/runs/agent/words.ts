@@ -5,9 +5,19 @@ import type { Tone } from "@/ui/tone";
 export type AgentEnd = EventOf<"agent.ended">["data"]["result"]["end"];
 export type Usage = EventOf<"agent.turn">["data"]["usage"];
 
-/** Why an agent ended. `done` is a result, limits need attention, refusals and loops are failures. */
+/** Why an agent ended. `done` is a result, a doubtful one and limits need attention, refusals and loops are failures. */
 export const END: Record<AgentEnd, { word: string; meaning: string; tone: Tone }> = {
   done: { word: "done", meaning: "The agent finished.", tone: "ok" },
+  unfinished: {
+    word: "unfinished",
+    meaning: "The agent stopped without finishing, or while the tests were failing.",
+    tone: "wait",
+  },
+  unverified: {
+    word: "unverified",
+    meaning: "The agent claims a result that nothing it ran has shown.",
+    tone: "wait",
+  },
   turns: { word: "out of turns", meaning: "The turn limit was reached.", tone: "wait" },
   tokens: { word: "out of tokens", meaning: "The token limit was reached.", tone: "wait" },
   money: { word: "out of money", meaning: "The budget was exhausted and not extended.", tone: "wait" },

@@ -43,6 +43,7 @@ export function PriceForm({ model, price, suggestions, close, onSaved }: Props) 
       cache_read: read("cache_read"),
       cache_write: read("cache_write"),
       context_window: read("context_window") ?? WINDOW,
+      text_tool_calls: price?.text_tool_calls ?? null,
     });
   };
   return (

@@ -36,6 +36,7 @@ export type NewPrice = {
   cache_read: number | null;
   cache_write: number | null;
   context_window: number;
+  text_tool_calls: boolean | null;
 };
 export type Trial = Awaited<ReturnType<typeof testModel>>;
 
