@@ -127,6 +127,20 @@ async def test_invalid_answer_is_rejected_without_losing_the_turn(
     assert interviewee.view == before
 
 
+async def test_started_interviews_are_answered_with_201(interviewee: Interviewee):
+    bot = data(await interviewee.client.post("/api/v1/bots", json={"name": "Ada"}))
+    path = f"{BUILDER}/sessions"
+    started = await interviewee.client.post(path, json={"description": STORIES})
+    changing = await interviewee.client.post(f"{path}/{new_id()}/reconfigure", json={"bot_slug": bot["slug"]})
+    assert (started.status_code, changing.status_code) == (201, 201)
+
+
+async def test_missing_interview_is_reported_with_the_request_that_lists_them(interviewee: Interviewee):
+    response = await interviewee.client.get(f"{BUILDER}/sessions/{new_id()}")
+    (error,) = response.json()["errors"]
+    assert error["hint"] == "List unfinished interviews: `GET /api/v1/builder/drafts`"
+
+
 async def test_answer_to_an_earlier_turn_is_rejected(interviewee: Interviewee):
     await interviewee.start(STORIES)
     late = interviewee.view["revision"]
@@ -173,6 +187,11 @@ async def test_skill_is_created_from_a_complete_request_on_an_unfinished_session
     assert made["name"] == "count-all"
     skill = data(await interviewee.client.get("/api/v1/skills/count-all"))
     assert skill["kind"] == "script"
+    path = f"{interviewee.path}/create-skill"
+    assert data(await interviewee.client.post(path, json={"skill_request": request}))["result"] == made
+    other = request | {"description": "Count the letters of a text."}
+    response = await interviewee.client.post(path, json={"skill_request": other})
+    assert problem(response) == (409, "conflict")
 
 
 async def test_confirming_does_not_create_the_skill(interviewee: Interviewee):

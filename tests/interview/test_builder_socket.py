@@ -71,7 +71,10 @@ async def test_bot_interview_over_the_socket(live_forge: Live):
         made = (await socket.receive("bot_assembled"))["result"]
         assert {"bot_id", "bot_slug", "bot_name", "skills_attached"} <= set(made)
         await socket.send("assemble_bot", config=turn["config"])
-        assert (await socket.receive("bot_assembled"))["result"]["bot_id"] == made["bot_id"]
+        assert (await socket.receive("bot_assembled"))["result"] == made
+        assert data(await client.post(f"{BUILDER}/sessions/{session_id}/assemble"))["result"] == made
+        await socket.send("answer", answer={"OptionIndex": 0})
+        assert (await socket.receive("error"))["message"] == "This interview is finished."
         assert [bot["id"] for bot in data(await client.get("/api/v1/bots"))] == [made["bot_id"]]
 
 
@@ -138,8 +141,22 @@ async def test_names_of_the_documents_are_accepted_with_a_type(live_forge: Live)
         await socket.send("AssembleBot", config=turn["config"])
         made = await socket.next()
         assert (made["type"], made["result"]["bot_name"]) == ("BotAssembled", turn["config"]["name"])
+        await socket.send("Resume")
+        assert await socket.next() == made
         await socket.send("AssembleBot", config=turn["config"] | {"name": "Another"})
         assert (await socket.next())["type"] == "Error"
+
+
+async def test_client_with_the_names_of_the_documents_gets_no_heartbeats(
+    live_forge: Live, monkeypatch: pytest.MonkeyPatch
+):
+    """The documents define no message for it; the protocol's own pings keep the connection open."""
+    monkeypatch.setattr(websocket_connection, "HEARTBEAT_S", 0.01)
+    async with open_socket(live_forge, new_id()) as socket:
+        await socket.send("StartBot", description=STORIES)
+        for _ in range(20):
+            assert (await socket.next())["type"] == "Turn"
+            await socket.send("Resume")
 
 
 async def test_externally_tagged_messages_are_accepted(live_forge: Live):
@@ -178,11 +195,23 @@ async def test_existing_skill_and_bot_can_be_changed(live_forge: Live):
         bot = data(await client.post("/api/v1/bots", json={"name": "Iris"}))
         await socket.send("reconfigure", bot_slug=bot["slug"])
         assert (await socket.receive("turn"))["session"]["mode"] == "reconfigure"
-        await client.post("/api/v1/skills", json={"name": "tidy", "kind": "prompt", "files": {}})
     async with open_socket(live_forge, new_id()) as socket:
         await socket.send("start_skill", skill="summarize", description="Shorter")
         session = (await socket.receive("turn"))["session"]
         assert (session["mode"], session["preview"]["name"]) == ("skill", "summarize")
+
+
+async def test_double_click_on_a_socket_answers_one_question(live_forge: Live):
+    async with open_socket(live_forge, new_id()) as socket:
+        await socket.send("start_bot", description=STORIES)
+        await socket.receive("turn")
+        for _ in range(2):
+            await socket.send("answer", answer={"OptionIndex": 0})
+        await socket.receive("turn")
+        await socket.send("ping")
+        assert (await socket.next())["type"] == "pong"
+        await socket.send("resume")
+        assert (await socket.receive("turn"))["session"]["question_count"] == 1
 
 
 async def test_double_click_on_two_sockets_answers_one_question(live_forge: Live):
@@ -248,7 +277,8 @@ async def test_resume_and_answer_without_a_draft_are_rejected(live_forge: Live):
             ("cancel", {}),
         ):
             await socket.send(kind, **more)
-            assert (await socket.receive("error"))["code"] == "not_found"
+            error = await socket.receive("error")
+            assert (error["code"], "`start_bot`" in error["hint"]) == ("not_found", True)
 
 
 async def test_unauthenticated_socket_is_rejected(live_forge: Live):

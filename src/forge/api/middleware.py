@@ -9,18 +9,20 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from forge.accounts.request_authentication import needs_secure_cookies, session_cookies
+from forge.accounts.request_authentication import SESSION_COOKIE, needs_secure_cookies, session_cookies
 from forge.api.errors import error_response
 from forge.errors import TooLarge, TooMany, Unauthenticated
 from forge.http.envelope import RequestContext, enter_request
 from forge.telemetry import Metrics, Tracing, bind
 
+COMMANDS_AGENT = "forge/"
+"""Start of the `User-Agent` of the commands."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _CSP = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 _HEADERS = {
@@ -68,7 +70,7 @@ class RequestTelemetry:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        context = _context_of(headers.get("x-request-id"))
+        context = _context_of(HTTPConnection(scope))
         enter_request(context)
         status = 500
 
@@ -172,10 +174,12 @@ class RefreshSession:
         await self._app(scope, receive, set_cookie)
 
 
-def _context_of(header: str | None) -> RequestContext:
-    if header and _REQUEST_ID.fullmatch(header):
-        return RequestContext(request_id=header)
-    return RequestContext()
+def _context_of(connection: HTTPConnection) -> RequestContext:
+    headers = connection.headers
+    is_command = headers.get("user-agent", "").startswith(COMMANDS_AGENT)
+    context = RequestContext(is_program=not is_command and SESSION_COOKIE not in connection.cookies)
+    request_id = headers.get("x-request-id", "")
+    return replace(context, request_id=request_id) if _REQUEST_ID.fullmatch(request_id) else context
 
 
 def _route_of(scope: Scope) -> str | None:

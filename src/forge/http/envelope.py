@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.errors import ForgeError
+from forge.http.hints import name_requests
 from forge.kernel.clock import now
 from forge.kernel.ids import new_id
 from forge.store.pagination import Page
@@ -18,6 +19,8 @@ from forge.store.pagination import Page
 @dataclass(frozen=True)
 class RequestContext:
     request_id: str = field(default_factory=new_id)
+    is_program: bool = False
+    """Sent neither by a browser session nor by the commands, so hints name requests."""
     started: float = field(default_factory=time.perf_counter)
 
     def elapsed_ms(self) -> int:
@@ -75,10 +78,14 @@ def reply_page(page: Page[T], **links: str) -> Envelope[list[T]]:
 
 
 def failure(errors: Sequence[ForgeError]) -> Envelope[None]:
-    bodies = [
-        ErrorBody(code=e.code, message=e.message, hint=e.hint, field=e.field, detail=e.detail) for e in errors
-    ]
-    return Envelope(data=None, meta=_make_meta(), errors=bodies)
+    return Envelope(data=None, meta=_make_meta(), errors=[_error_body(error) for error in errors])
+
+
+def _error_body(error: ForgeError) -> ErrorBody:
+    hint = name_requests(error.hint) if error.hint and current_request().is_program else error.hint
+    return ErrorBody(
+        code=error.code, message=error.message, hint=hint, field=error.field, detail=error.detail
+    )
 
 
 def _make_meta(next_cursor: str | None = None) -> Meta:

@@ -29,7 +29,7 @@ def close_reason(text: str) -> str:
 
 
 class WebSocketConnection(ABC):
-    heartbeat: str
+    heartbeat: str | None
     """The message sent at each heartbeat."""
 
     def __init__(self, socket: WebSocket, check_welcome: Callable[[], Awaitable[None]]) -> None:
@@ -81,6 +81,8 @@ class WebSocketConnection(ABC):
         while True:
             await asyncio.sleep(HEARTBEAT_S)
             await self._check_credential()
+            if self.heartbeat is None:
+                continue
             try:
                 await self.send_text(self.heartbeat)
             except TimeoutError:

@@ -254,7 +254,9 @@ class Drafts:
     def _own(self, account_id: str, row: DraftRow | None) -> Draft:
         if row is None or row.account_id != account_id:
             raise NotFound(
-                "There is no such interview.", hint="List unfinished interviews with `forge drafts`."
+                "There is no such interview.",
+                hint="List unfinished interviews: forge drafts",
+                websocket_hint="Start one with `start_bot`, `start_skill` or `reconfigure`.",
             )
         return Draft(row, read_state(row))
 

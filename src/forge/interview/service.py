@@ -163,6 +163,7 @@ class Interviews:
             draft = await self.drafts.lock(tx, account_id, session_id)
             if _is_repeated(draft.state, answer, turn):
                 return draft
+            _require_open(draft.state)
             if turn is not None and turn != draft.row.revision:
                 raise WentOn(
                     "The interview has moved on: this answers an earlier turn.",

@@ -59,6 +59,7 @@ from forge.interview.socket_messages import (
     Style,
     delta_reply,
     error_reply,
+    heartbeat,
     pong,
     read_message,
     result_reply,
@@ -110,7 +111,7 @@ class BuilderConnection(WebSocketConnection):
         self._session_id = session_id
         self._is_owner = False
         self._style = Style.SNAKE_CASE
-        self.heartbeat = pong(self._style)
+        self.heartbeat = heartbeat(self._style)
         self._shown: int | None = None
         """The revision of the turn that was last sent."""
         self._inbox: asyncio.Queue[tuple[str, int | None]] = asyncio.Queue(MAX_QUEUED)
@@ -136,7 +137,7 @@ class BuilderConnection(WebSocketConnection):
                 if len(text) > MAX_MESSAGE:
                     raise TooLarge(f"A message may have at most {MAX_MESSAGE:,} characters.")
                 value, self._style = read_message(text)
-                self.heartbeat = pong(self._style)
+                self.heartbeat = heartbeat(self._style)
                 message = validate_message(value)
                 if not isinstance(message, Ping | Resume):
                     self._caller.must_have(Scope.WRITE)
@@ -162,7 +163,7 @@ class BuilderConnection(WebSocketConnection):
             case GiveAnswer(answer=answer, turn=turn):
                 await self._answer(NewAnswer(answer=answer, turn=shown if turn is None else turn))
             case Resume():
-                await self._send_session(await interviews.view(account_id, self._session_id))
+                await self._resume(await interviews.view(account_id, self._session_id))
             case Cancel():
                 await interviews.cancel(account_id, self._session_id)
             case AssembleBot(config=config):
@@ -184,6 +185,13 @@ class BuilderConnection(WebSocketConnection):
         view = await self._interviews.answer(self._caller.account_id, self._session_id, new, waits=False)
         if view.revision == new.turn:
             await self._send_session(view)
+
+    async def _resume(self, session: SessionView) -> None:
+        """Send the current turn, or what was created to a client that has no message for the state of a session."""
+        if session.made is not None and self._style is not Style.SNAKE_CASE:
+            await self.send_text(result_reply(session.made, self._style))
+        else:
+            await self._send_session(session)
 
     async def _assemble(self, config: BuilderConfig | None) -> None:
         await self._create_result(

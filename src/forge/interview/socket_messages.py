@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from forge.errors import ForgeError, Invalid, Malformed
+from forge.http.hints import name_requests
 from forge.interview.domain.build_config import BuilderConfig, SkillBuildRequest
 from forge.interview.domain.dialogue import Answer, ReadyToCreateSkill
 from forge.interview.domain.state import InterviewSpeaker, Made
@@ -169,9 +170,15 @@ def result_reply(made: Made, style: Style) -> str:
 
 
 def error_reply(error: ForgeError, style: Style) -> str:
-    parts = {"message": error.message, "code": error.code, "hint": error.websocket_hint}
+    hint = error.websocket_hint and name_requests(error.websocket_hint)
+    parts = {"message": error.message, "code": error.code, "hint": hint}
     return _format(style, "error", **{name: json.dumps(value) for name, value in parts.items()})
 
 
 def pong(style: Style) -> str:
     return _format(style, "pong")
+
+
+def heartbeat(style: Style) -> str | None:
+    """Return the message sent at each heartbeat: not one that the documents do not define."""
+    return pong(style) if style is Style.SNAKE_CASE else None

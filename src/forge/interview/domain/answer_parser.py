@@ -143,7 +143,7 @@ def is_taken(state: State, name: str) -> bool:
 def require_free_name(state: State, name: str) -> None:
     if is_taken(state, name):
         raise UnclearAnswer(
-            f"Skill {name} already exists. Choose another name, or change it: forge skill create --edit {name}"
+            f"Skill {name} already exists. Choose another name, or start an interview that changes {name}."
         )
 
 
