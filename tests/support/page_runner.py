@@ -260,7 +260,9 @@ def _is_serve(command: str) -> bool:
 
 
 def _is_stand_in(command: str) -> bool:
-    return bool(re.match(r"(\.venv/bin/)?forge (models|github) serve\b", command)) and "--check" not in command
+    return (
+        bool(re.match(r"(\.venv/bin/)?forge (models|github) serve\b", command)) and "--check" not in command
+    )
 
 
 def _collapse_whitespace(text: str) -> str:
