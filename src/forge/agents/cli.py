@@ -1,6 +1,7 @@
 """`forge agents`."""
 
 import click
+from rich.console import RenderableType
 from rich.text import Text
 
 from forge.agents.models import (
@@ -11,6 +12,7 @@ from forge.agents.models import (
     AgentHeard,
     AgentLimits,
     AgentReminded,
+    AgentResult,
     AgentStarted,
     AgentToolUsed,
     AgentTurn,
@@ -58,7 +60,7 @@ def agents() -> None:
 )
 @click.option("--detach", is_flag=True, help="Start the agent and return without waiting.")
 @api_command
-def run(
+def run(  # noqa: PLR0913
     client: Client,
     task: str,
     /,
@@ -121,42 +123,52 @@ def _watch(client: Client, run_id: str, *, as_json: bool) -> int:
 
 
 def _print_event(event: Event, _: RunState) -> None:
-    out = console()
-    match fact := read_fact(event, EVENTS) or fact_of(event):
+    fact = read_fact(event, EVENTS) or fact_of(event)
+    if isinstance(fact, GateOpened):
+        console().print(gate_page(fact.gate))
+    elif isinstance(fact, AgentEnded):
+        _print_end(fact.result)
+    elif (line := _line(fact)) is not None:
+        console().print(line)
+
+
+def _line(fact: object) -> RenderableType | None:
+    """Return the line for an event, if it has one."""
+    match fact:
         case AgentStarted():
-            out.print(_start_text(fact))
+            return _start_text(fact)
         case AgentTurn() if fact.text.strip():
-            out.print(words(f"\n{fact.text.strip()}\n"))
+            return words(f"\n{fact.text.strip()}\n")
         case AgentToolUsed():
-            mark = ("✗ ", "red") if fact.is_error else ("✓ ", "green")
             took = (f"  {fact.duration_ms:,} ms", FAINT)
-            out.print(Text.assemble(mark, (clean(fact.name), "bold"), f"  {clean(fact.summary)}", took))
+            name = (clean(fact.name), "bold")
+            return Text.assemble(_mark(not fact.is_error), name, f"  {clean(fact.summary)}", took)
         case AgentReminded():
-            out.print(words(f"▸ Forge: {fact.text}", "yellow"))
+            return words(f"▸ Forge: {fact.text}", "yellow")
         case AgentVerified(verification=found):
-            mark = ("✓ ", "green") if found.passed else ("✗ ", "red")
-            out.print(
-                Text.assemble(
-                    mark, ("verified by Forge", "bold"), f"  {clean(found.command)}: {clean(found.summary)}"
-                )
-            )
+            summary = f"  {clean(found.command)}: {clean(found.summary)}"
+            return Text.assemble(_mark(found.passed), ("verified by Forge", "bold"), summary)
         case AgentHeard():
-            out.print(words("\n".join(f"▸ received: {message.text}" for message in fact.messages), "blue"))
+            return words("\n".join(f"▸ received: {message.text}" for message in fact.messages), "blue")
         case AgentCompacted():
             counts = f"{fact.tokens_before:,} to {fact.tokens_after:,} tokens"
-            out.print(words(f"· compacted the conversation: {counts}", FAINT))
-        case AgentEnded(result=result):
-            if result.verified is not None:
-                out.print(words(f"\n{result.text.strip()}\n"))
-            counts = f"{result.turns} turns, {result.tool_calls} tool calls"
-            color = FAINT if result.end is AgentEnd.DONE else "yellow"
-            out.print(words(f"{result.end.value} after {counts}, {dollars(result.cost_micros)}", color))
-        case GateOpened():
-            out.print(gate_page(fact.gate))
+            return words(f"· compacted the conversation: {counts}", FAINT)
         case RunFailed():
-            out.print(problem_text(fact.error))
+            return problem_text(fact.error)
         case _:
-            pass
+            return None
+
+
+def _mark(is_good: bool) -> tuple[str, str]:
+    return ("✓ ", "green") if is_good else ("✗ ", "red")
+
+
+def _print_end(result: AgentResult) -> None:
+    if result.verified is not None:
+        console().print(words(f"\n{result.text.strip()}\n"))
+    counts = f"{result.turns} turns, {result.tool_calls} tool calls"
+    color = FAINT if result.end is AgentEnd.DONE else "yellow"
+    console().print(words(f"{result.end.value} after {counts}, {dollars(result.cost_micros)}", color))
 
 
 def _start_text(fact: AgentStarted) -> Text:
