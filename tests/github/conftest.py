@@ -71,16 +71,10 @@ class Team:
         return await self.finish(await self.start(login, **options))
 
 
-@pytest.fixture(scope="module")
-def shared_double() -> Iterator[Control]:
+@pytest.fixture
+def double() -> Iterator[Control]:
     with open_github() as double:
         yield double
-
-
-@pytest.fixture
-def double(shared_double: Control) -> Iterator[Control]:
-    yield shared_double
-    shared_double.recover()
 
 
 @pytest.fixture
