@@ -47,6 +47,20 @@ async def test_guide_asks_without_a_model_and_says_why(interviewee: Interviewee)
     assert "ANTHROPIC_API_KEY" in interviewee.view["spoken_by"]["why"]
 
 
+async def test_usable_model_is_offered_before_one_without_a_key(interviewee: Interviewee):
+    client = interviewee.client
+    provider = {"base_url": "http://127.0.0.1:9/v1"}
+    data(await client.put("/api/v1/models/providers/local", json=provider))
+    price = {"input": 0, "output": 0, "context_window": 8192}
+    data(await client.put("/api/v1/models/prices", params={"model": "local:tiny"}, json=price))
+    data(await client.put("/api/v1/models/roles/utility", json={"chain": ["local:tiny"]}))
+    turn = await interviewee.start(STORIES)
+    while turn.get("phase") != "model":
+        turn = await interviewee.choose()
+    assert turn["options"][0]["id"] == "local:tiny"
+    assert "There is no key for anthropic" in turn["options"][1]["reason"]
+
+
 async def test_created_files_equal_the_dry_run(interviewee: Interviewee):
     await interviewee.start(STORIES)
     ready_turn = await interviewee.finish()

@@ -2,8 +2,9 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import type { ChatMessage } from "@/api/types";
-import { answer, answered, asked, bot, delta, question, session, writing } from "./chatEvents";
+import { answer, answered, asked, bot, delta, question, STREAM, session, writing } from "./chatEvents";
 import { connect, openChat, tell } from "./chatPage";
+import { event } from "./events";
 import { FakeSocket } from "./fakeSocket";
 import { serve } from "./server";
 
@@ -30,6 +31,23 @@ const turn = (q = "q2", a = "a2") => ({
   session: session(),
   question: question(q, "a1"),
   answer: writing(a, q),
+});
+
+test("a model that did not answer says why and when it is asked again", async () => {
+  messages.push(question("q2", "a1"), writing("a2", "q2"));
+  served();
+  openChat(bot());
+  await connect();
+  await log();
+  const problem = { code: "model_fault", message: "Still loading the model.", retryable: true };
+  const at = new Date(Date.now() + 60_000).toISOString();
+  const retry = { problem, attempt: 2, attempts: 8, at };
+  tell(event(5, "chat.retrying", { message_id: "a2", retry }, STREAM));
+  expect(await screen.findByText("Still loading the model.")).toBeInTheDocument();
+  expect(screen.getByText(/Retrying in/)).toBeInTheDocument();
+  expect(screen.getByText("attempt 2 of 8")).toBeInTheDocument();
+  tell(delta("a2", 0, "Good day."));
+  await waitFor(() => expect(screen.queryByText(/Retrying in/)).toBeNull());
 });
 
 describe("writing", () => {

@@ -14,7 +14,7 @@ import {
   use,
   writing,
 } from "./chatEvents";
-import { event } from "./events";
+import { event, time } from "./events";
 
 const read = (messages: ChatMessage[], changes: Partial<ChatSessionDetail> = {}): ChatView =>
   withRead(NOTHING_SAID, session(changes), messages);
@@ -36,6 +36,16 @@ test("a question, its answer word by word, and its end", () => {
   expect(views.map((view) => view.session?.is_answering)).toEqual([true, true, true, false]);
   expect(views.at(-1)?.ended?.id).toBe("a2");
   expect(views.every((view) => !view.isStale)).toBe(true);
+});
+
+test("a retry is shown until the model begins to answer", () => {
+  const problem = { code: "model_fault", message: "Still loading.", retryable: true };
+  const retry = { problem, attempt: 2, attempts: 8, at: time(9) };
+  const failed = event(2, "chat.retrying", { message_id: "a2", retry }, STREAM);
+  const events = [asked(1, question("q2", "a1"), writing("a2", "q2")), failed, delta("a2", 0, "Good ")];
+  const views = events.map((_, upto) => foldChat(read(ONE), events.slice(0, upto + 1)));
+  const shown = views.map(({ messages }) => messages.at(-1)?.answer?.retry ?? null);
+  expect(shown).toEqual([null, retry, null]);
 });
 
 test("told twice is told once", () => {

@@ -62,6 +62,7 @@ test("a step that is tried again keeps its beginning and, while it goes, its las
       startedAt: time(3),
       finishedAt: time(4),
       error: problem,
+      retryAt: time(6),
     },
   ]);
   const second = foldRun(first, [event(6, "step.started", { step: 1, name: "fetch", attempt: 2 })]);

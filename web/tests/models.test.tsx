@@ -5,6 +5,8 @@ import { ApiError } from "@/api/client";
 import type { ModelProvider, ModelRole, Models } from "@/api/types";
 import { endOf } from "@/features/settings/models/Calls";
 import { ChainForm, moved, withoutPrice } from "@/features/settings/models/ChainForm";
+import { ProbeDialog } from "@/features/settings/models/ProbeDialog";
+import { ProviderForm } from "@/features/settings/models/ProviderForm";
 import { modelOf } from "@/features/settings/models/Providers";
 import { TestDialog } from "@/features/settings/models/TestDialog";
 import { formatMicros, formatPrice, formatTokens } from "@/ui/money";
@@ -27,7 +29,15 @@ const role: ModelRole = {
   prices: [],
   problem: null,
 };
-const price = { input: 1, output: 2, cache_read: 1, cache_write: 1, context_window: 8000, overridden: true };
+const price = {
+  input: 1,
+  output: 2,
+  cache_read: 1,
+  cache_write: 1,
+  context_window: 8000,
+  overridden: true,
+  detected: false,
+};
 const models: Models = {
   providers: ["anthropic", "local", "spare", "unused"].map(provider),
   roles: [role],
@@ -134,7 +144,7 @@ test("a model without a price gets one, and the chain is still there", async () 
     output: 0.5,
     cache_read: null,
     cache_write: null,
-    context_window: 128_000,
+    context_window: null,
     text_tool_calls: null,
   });
 });
@@ -156,4 +166,55 @@ test("a test that fails says what to do", async () => {
   await userEvent.type(screen.getByLabelText("Model"), "claude-opus-4-6");
   await userEvent.click(screen.getByRole("button", { name: "Test" }));
   expect(await screen.findByRole("alert")).toHaveTextContent("There is no key.Set it.");
+});
+
+test("a local server needs only its name, and is tested after it was saved", async () => {
+  const saved = { ...provider("mine"), server: "ollama", base_url: "http://127.0.0.1:11434/v1", parallel: 1 };
+  const requests = serve({ "PUT /api/v1/models/providers/mine": { data: saved } });
+  const onSaved = vi.fn();
+  show(<ProviderForm provider={null} close={vi.fn()} onSaved={onSaved} />);
+  await userEvent.type(screen.getByLabelText("Name"), "mine");
+  await userEvent.selectOptions(screen.getByLabelText("Server"), "Ollama");
+  await userEvent.click(screen.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(onSaved).toHaveBeenCalledWith(saved));
+  expect(await requests[0]?.json()).toEqual({
+    kind: "openai",
+    base_url: null,
+    key_name: null,
+    server: "ollama",
+    parallel: null,
+  });
+});
+
+test("a tested provider shows its models and what one of them can do", async () => {
+  const probe = {
+    provider: { ...provider("local"), server: "llama_cpp", parallel: 1 },
+    models: [{ name: "tiny", context_window: 8192, is_loaded: true }, { name: "large" }],
+    priced: ["local:tiny"],
+    trial: {
+      model: "local:tiny",
+      tools: "text",
+      schema_support: true,
+      first_token_ms: 1200,
+      tokens_per_second: 9.5,
+    },
+  };
+  const requests = serve({ "POST /api/v1/models/providers/local/probe": { data: probe } });
+  show(<ProbeDialog provider={provider("local")} close={vi.fn()} />);
+  expect(await screen.findByText("llama.cpp")).toBeInTheDocument();
+  expect(screen.getByText("8,192 tokens, loaded")).toBeInTheDocument();
+  expect(screen.getByText("context window not reported")).toBeInTheDocument();
+  expect(screen.getByText("9.5 tokens/s")).toBeInTheDocument();
+  expect(screen.getByText("written as text, not as calls")).toBeInTheDocument();
+  await userEvent.type(screen.getByLabelText("Model"), "large");
+  await userEvent.click(screen.getByRole("button", { name: "Test again" }));
+  await waitFor(() => expect(requests).toHaveLength(2));
+  expect(await requests[1]?.json()).toEqual({ model: "large" });
+});
+
+test("a provider that does not answer says what to do", async () => {
+  const probe = { provider: provider("local"), problem: "It cannot be reached.", hint: "Start it." };
+  serve({ "POST /api/v1/models/providers/local/probe": { data: probe } });
+  show(<ProbeDialog provider={provider("local")} close={vi.fn()} />);
+  expect(await screen.findByRole("alert")).toHaveTextContent("It cannot be reached.Start it.");
 });

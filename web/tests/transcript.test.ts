@@ -160,13 +160,21 @@ describe("what it is doing is always said", () => {
     ["Waiting for the model", time(4), [...running, stepStarted(4, 2, "model 1")]],
     ["Thinking", time(4), [...running, stepStarted(4, 2, "model 1"), delta(1, "Hm", { kind: "thinking" })]],
     ["Writing", time(4), [...running, stepStarted(4, 2, "model 1"), delta(1, "Let me")]],
-    ["The model did not answer. Retrying…", null, [...running, stepFailed(4, 2, "model 1", "No.")]],
+    ["Retrying the model", null, [...running, stepFailed(4, 2, "model 1", "No.")]],
     ["Waiting for the model, attempt 2", time(6), [...running, stepStarted(6, 2, "model 1", 2)]],
     ["Running pytest -q", time(6), [...running, tests, stepStarted(6, 3, "run_tests")]],
     ["Waiting for your answer", null, [...running, event(4, "gate.opened", { gate: gate() })]],
     ["Continuing", null, running],
   ])("%s", (text, since, events) => {
     expect(doing(...events)).toMatchObject({ text, since });
+  });
+
+  test("a model that did not answer is asked again at a known time", () => {
+    const failed = stepFailed(4, 2, "model 1", "The model server is still loading the model.");
+    expect(doing(...running, failed)).toMatchObject({
+      until: time(6),
+      hint: "The model server is still loading the model.",
+    });
   });
 
   test("nothing, once it has ended", () => {

@@ -22,7 +22,7 @@ from forge.agents.models import (
 )
 from forge.events.models import Event, read_fact
 from forge.llm.models import Role, dollars
-from forge.runs.models import GateOpened, Run, RunFailed
+from forge.runs.models import GateOpened, Problem, Run, RunFailed, StepFinished
 from forge.runs.run_state import RunState, fact_of
 from forge.runs.run_view import find_run, gate_page, problem_text, watch
 from forge.sandbox.models import Level
@@ -148,6 +148,8 @@ def _line(fact: object) -> RenderableType | None:
         case AgentVerified(verification=found):
             summary = f"  {clean(found.command)}: {clean(found.summary)}"
             return Text.assemble(_mark(found.passed), ("verified by Forge", "bold"), summary)
+        case StepFinished(error=Problem(message=message), retry_in_s=float(delay_s)):
+            return words(f"· {message} Retrying in {delay_s:.0f} s (attempt {fact.attempt + 1}).", "yellow")
         case AgentHeard():
             return words("\n".join(f"▸ received: {message.text}" for message in fact.messages), "blue")
         case AgentCompacted():

@@ -15,6 +15,8 @@ export type StepView = {
   /** When the last attempt ended; null while one is running. */
   finishedAt: string | null;
   error: Problem | null;
+  /** When the next attempt starts, if one is due. */
+  retryAt: string | null;
 };
 
 export type RunView = RunLife & {
@@ -91,6 +93,7 @@ function begin(view: Growing, { at, data }: EventOf<"step.started">): Partial<Ru
     startedAt: before?.startedAt ?? at,
     finishedAt: null,
     error: before?.error ?? null,
+    retryAt: null,
   }));
 }
 
@@ -104,8 +107,12 @@ function finish(view: Growing, { at, data }: EventOf<"step.finished">): Partial<
     startedAt: before?.startedAt ?? new Date(Date.parse(at) - data.duration_ms).toISOString(),
     finishedAt: at,
     error: data.error ?? null,
+    retryAt: data.retry_in_s == null ? null : later(at, data.retry_in_s),
   }));
 }
+
+const later = (at: string, seconds: number): string =>
+  new Date(Date.parse(at) + seconds * 1000).toISOString();
 
 /** Searches from the end, because events are usually about recent steps. */
 function put(

@@ -43,6 +43,7 @@ const PARTS = {
   "bot.changed": "elsewhere",
   "chat.asked": "elsewhere",
   "chat.resumed": "elsewhere",
+  "chat.retrying": "elsewhere",
   "chat.answered": "elsewhere",
   "chat.skill": "elsewhere",
   "chat.changed": "elsewhere",

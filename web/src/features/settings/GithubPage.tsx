@@ -51,7 +51,9 @@ function Connected({ connection, kind }: { connection: GithubConnection; kind: "
                 {grant.granted === null ? (
                   <Badge tone="idle">unknown</Badge>
                 ) : (
-                  <Badge tone={grant.granted ? "ok" : "wait"}>{grant.granted ? "allowed" : "not allowed"}</Badge>
+                  <Badge tone={grant.granted ? "ok" : "wait"}>
+                    {grant.granted ? "allowed" : "not allowed"}
+                  </Badge>
                 )}
               </li>
             ))}

@@ -7,7 +7,7 @@ import { Button, IconButton } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
 import { Markdown } from "@/ui/Markdown";
 import { Refusal } from "@/ui/Refusal";
-import { Elapsed } from "@/ui/Time";
+import { Elapsed, Remaining, useNow } from "@/ui/Time";
 import { INK } from "@/ui/tone";
 import { Branches } from "./Branches";
 import { KeyLink } from "./KeyLink";
@@ -45,7 +45,8 @@ export const Answer = memo(function Answer({ bot, message, talk, thinking, isLas
             <Markdown text={message.text} isGrowing={isWriting} />
           </div>
         )}
-        {isWriting && !message.text && !isUsing(message) && (
+        {isWriting && answer?.retry && <Retrying retry={answer.retry} />}
+        {isWriting && !answer?.retry && !message.text && !isUsing(message) && (
           <Waiting since={message.created_at} thinking={thinking} />
         )}
         <Ending message={message} talk={talk} mayResume={isLast && mayAsk} />
@@ -71,6 +72,33 @@ export const Answer = memo(function Answer({ bot, message, talk, thinking, isLas
     </div>
   );
 });
+
+type Retry = NonNullable<NonNullable<ChatMessage["answer"]>["retry"]>;
+
+/** Why the model did not answer, and the time until the next attempt. */
+function Retrying({ retry: { problem, attempt, attempts, at } }: { retry: Retry }) {
+  const isWaiting = useNow() < Date.parse(at);
+  return (
+    <div role="status" className="space-y-1">
+      <p className="flex items-center gap-2 text-wait">
+        <Dot tone="wait" />
+        <span>
+          {isWaiting ? (
+            <>
+              Retrying in <Remaining to={at} />
+            </>
+          ) : (
+            "Retrying now"
+          )}
+        </span>
+        <span className="text-faint">
+          attempt {attempt} of {attempts}
+        </span>
+      </p>
+      <p className="break-words text-dim">{problem.message}</p>
+    </div>
+  );
+}
 
 const SHOWN_THOUGHT = 300;
 

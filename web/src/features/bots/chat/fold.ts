@@ -7,6 +7,7 @@ import { begun, type Draft, heard, type Piece, resumed } from "./draft";
 
 type ChatEvent = Extract<Event, { type: `chat.${string}` }>;
 type SkillUse = EventOf<"chat.skill">["data"]["use"];
+type Retry = EventOf<"chat.retrying">["data"]["retry"];
 type Fact = EventOf<"chat.remembered">["data"]["facts"][number];
 
 export type ChatView = {
@@ -58,6 +59,8 @@ function apply(view: ChatView, event: ChatEvent): ChatView {
       return asked(view, event.data.question, event.data.answer);
     case "chat.resumed":
       return begin(replaced(view, event.data.answer), event.data.answer);
+    case "chat.retrying":
+      return withRetry(view, event.data.message_id, event.data.retry);
     case "chat.answered":
       return answered(view, event.data.answer);
     case "chat.skill":
@@ -128,8 +131,16 @@ function grown(view: ChatView, piece: Piece): ChatView {
   const message = view.messages.find(({ id }) => id === piece.message_id);
   if (!message || view.draft?.id !== message.id) return view;
   const { draft, text } = heard(view.draft, message.text, piece);
-  const next = text === message.text ? view : withText(view, message.id, text);
+  const answering = message.answer?.retry ? withRetry(view, message.id, null) : view;
+  const next = text === message.text ? answering : withText(answering, message.id, text);
   return { ...next, draft, isStale: view.isStale || draft.ahead !== null };
+}
+
+/** The model did not answer and is asked again later; null when it has begun to answer. */
+function withRetry(view: ChatView, id: string, retry: Retry | null): ChatView {
+  const message = view.messages.find((one) => one.id === id);
+  if (!message?.answer || message.status !== "writing") return view;
+  return replaced(view, { ...message, answer: { ...message.answer, retry } });
 }
 
 const has = (view: ChatView, id: string): boolean => view.messages.some((message) => message.id === id);

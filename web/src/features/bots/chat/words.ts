@@ -43,6 +43,7 @@ const CUT: Record<Stop, string | null> = {
   tools: null,
   paused: null,
   length: "The answer reached its length limit. Raise the token limit in the bot's settings.",
+  repeated: "The model kept repeating itself, so its answer was stopped.",
   context_full: "The conversation exceeds the model's context window.",
   refused: "The model refused to continue.",
 };

@@ -1,10 +1,10 @@
 import { Dot } from "@/ui/Badge";
-import { Elapsed } from "@/ui/Time";
+import { Elapsed, Remaining } from "@/ui/Time";
 import { INK } from "@/ui/tone";
 import type { Activity } from "./activity";
 
-/** What the agent is doing and since when. */
-export function ActivityLine({ activity: { tone, text, since, hint } }: { activity: Activity }) {
+/** What the agent is doing and since when, or when it continues. */
+export function ActivityLine({ activity: { tone, text, since, until, hint } }: { activity: Activity }) {
   return (
     <div className="flex min-h-8 items-center gap-2 border-t border-line px-3 py-1">
       <Dot tone={tone} />
@@ -13,6 +13,11 @@ export function ActivityLine({ activity: { tone, text, since, hint } }: { activi
         {since && (
           <span className="mono shrink-0 text-dim">
             <Elapsed from={since} />
+          </span>
+        )}
+        {until && (
+          <span className="mono shrink-0 text-dim">
+            in <Remaining to={until} />
           </span>
         )}
         {hint && (

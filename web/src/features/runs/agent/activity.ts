@@ -8,6 +8,8 @@ export type Activity = {
   tone: Tone;
   text: string;
   since: string | null;
+  /** The time of the next attempt. */
+  until: string | null;
   hint: string | null;
 };
 
@@ -15,6 +17,7 @@ const activity = (tone: Tone, text: string, more: Partial<Activity> = {}): Activ
   tone,
   text,
   since: null,
+  until: null,
   hint: null,
   ...more,
 });
@@ -36,7 +39,8 @@ export function activityOf(run: RunView, agent: AgentView): Activity | null {
 function ofModel(step: StepView, agent: AgentView): Activity {
   const attempt = step.attempt > 1 ? `, attempt ${step.attempt}` : "";
   if (step.status === "retrying") {
-    return activity("wait", "The model did not answer. Retrying…", { hint: step.error?.message ?? null });
+    const hint = step.error?.message ?? null;
+    return activity("wait", "Retrying the model", { until: step.retryAt, hint });
   }
   if (agent.draft && !agent.draft.isOver) return { ...writing(agent), since: step.startedAt };
   const hint = step.error ? `Before: ${step.error.message}` : null;

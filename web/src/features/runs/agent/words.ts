@@ -59,6 +59,7 @@ export const STOP: Record<EventOf<"agent.turn">["data"]["stop"], string | null> 
   tools: null,
   paused: null,
   length: "Cut off: the answer reached its length limit.",
+  repeated: "Stopped: the model kept repeating itself.",
   context_full: "Cut off: the conversation exceeds the model's context window.",
   refused: "The model refused to continue.",
 };

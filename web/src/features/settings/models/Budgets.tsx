@@ -26,7 +26,11 @@ export function Budgets({ models }: { models: Models }) {
     <Panel title="Budgets and today’s spend">
       <ul className="divide-y divide-line">
         {models.budgets.map((budget) => (
-          <BudgetRow key={budget.budget + (budget.provider ?? "")} budget={budget} onEdit={() => setEditing(budget)} />
+          <BudgetRow
+            key={budget.budget + (budget.provider ?? "")}
+            budget={budget}
+            onEdit={() => setEditing(budget)}
+          />
         ))}
       </ul>
       {spent.length > 0 && <ByModel spent={spent} />}

@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from "react";
+import { ApiError } from "@/api/client";
 import type { ModelPrice } from "@/api/types";
 import { Field } from "@/ui/Field";
 import { FormActions } from "@/ui/FormActions";
@@ -12,7 +13,6 @@ const KINDS = [
   { name: "cache_read", label: "Cache read" },
   { name: "cache_write", label: "Cache write" },
 ] as const;
-const WINDOW = 128_000;
 
 type Props = {
   model: string;
@@ -33,6 +33,7 @@ export function PriceForm({ model, price, suggestions, close, onSaved }: Props) 
       onSaved?.();
     },
   });
+  const problem = save.error instanceof ApiError ? save.error : null;
   const read = (kind: string) => (texts[kind]?.trim() ? Number(texts[kind]) : null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -42,7 +43,7 @@ export function PriceForm({ model, price, suggestions, close, onSaved }: Props) 
       output: read("output") ?? 0,
       cache_read: read("cache_read"),
       cache_write: read("cache_write"),
-      context_window: read("context_window") ?? WINDOW,
+      context_window: read("context_window"),
       text_tool_calls: price?.text_tool_calls ?? null,
     });
   };
@@ -85,10 +86,12 @@ export function PriceForm({ model, price, suggestions, close, onSaved }: Props) 
           min={1000}
           max={100_000_000}
           mono
+          placeholder="what the server reports"
+          error={problem?.field === "context_window" ? problem.message : null}
           value={texts.context_window ?? ""}
           onChange={(event) => setTexts({ ...texts, context_window: event.target.value })}
         />
-        <Refusal error={save.error} />
+        <Refusal error={problem?.field === "context_window" ? null : save.error} />
         <FormActions close={close} isReady={name.trim() !== "" && !save.isPending}>
           Save
         </FormActions>
@@ -117,7 +120,7 @@ function Amount({ label, required, value, onChange }: AmountProps) {
 }
 
 function toTexts(price: ModelPrice | undefined): Record<string, string> {
-  if (!price) return { context_window: String(WINDOW) };
+  if (!price) return {};
   const { input, output, cache_read, cache_write, context_window } = price;
   const numbers = { input, output, cache_read, cache_write, context_window };
   return Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)]));

@@ -6,24 +6,58 @@ import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
 import { Segmented } from "@/ui/Segmented";
-import { saveProvider, useChange } from "./models";
+import { SelectField } from "@/ui/SelectField";
+import { SERVER_TITLE, type ServerKind, saveProvider, useChange } from "./models";
 
 const KINDS = [
   { value: "openai", label: "OpenAI" },
   { value: "anthropic", label: "Anthropic" },
 ] as const;
+const OTHER = "";
+const SERVERS = [
+  { value: OTHER, label: "another server, or detect it" },
+  ...Object.entries(SERVER_TITLE).map(([value, label]) => ({ value, label })),
+];
+const ADDRESS: Record<ServerKind, string> = {
+  llama_cpp: "http://127.0.0.1:8080/v1",
+  ollama: "http://127.0.0.1:11434/v1",
+  vllm: "http://127.0.0.1:8000/v1",
+  lm_studio: "http://127.0.0.1:1234/v1",
+};
 const FIELDS = ["name", "base_url", "key_name"];
 
+type Props = {
+  provider: ModelProvider | null;
+  close: () => void;
+  onSaved?: (saved: ModelProvider) => void;
+};
+
 /** Add a provider, or change the URL of a built-in one. */
-export function ProviderForm({ provider, close }: { provider: ModelProvider | null; close: () => void }) {
+export function ProviderForm({ provider, close, onSaved }: Props) {
   const [name, setName] = useState(provider?.name ?? "");
   const [kind, setKind] = useState<ModelProvider["kind"]>(provider?.kind ?? "openai");
   const [url, setUrl] = useState(provider?.base_url ?? "");
   const [key, setKey] = useState(provider?.key_name ?? "");
-  const save = useChange(saveProvider, { done: `Saved ${name.trim()}.`, after: close });
+  const [chosen, setServer] = useState<ServerKind | null>(provider?.server ?? null);
+  const [parallel, setParallel] = useState(provider?.parallel ? String(provider.parallel) : "");
+  const server = kind === "openai" ? chosen : null;
+  const save = useChange(saveProvider, {
+    done: `Saved ${name.trim()}.`,
+    after: (saved) => {
+      close();
+      onSaved?.(saved);
+    },
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate({ name: name.trim(), kind, base_url: url.trim() || null, key_name: key.trim() || null });
+    save.mutate({
+      name: name.trim(),
+      kind,
+      base_url: url.trim() || null,
+      key_name: key.trim() || null,
+      server,
+      parallel: parallel.trim() ? Number(parallel) : null,
+    });
   };
   const problem = save.error instanceof ApiError ? save.error : null;
   const errorAt = (field: string) => (problem?.field === field ? problem.message : null);
@@ -53,15 +87,23 @@ export function ProviderForm({ provider, close }: { provider: ModelProvider | nu
           <div>
             <p className="mb-1 text-xs font-medium text-dim">API</p>
             <Segmented label="API" value={kind} options={KINDS} onChange={setKind} />
-            <p className="mt-1 text-xs text-dim">Ollama, vLLM and llama.cpp use the OpenAI API.</p>
+            <p className="mt-1 text-xs text-dim">Servers for local models use the OpenAI API.</p>
           </div>
+        )}
+        {!provider?.built_in && kind === "openai" && (
+          <SelectField
+            label="Server"
+            value={server ?? OTHER}
+            options={SERVERS}
+            onChange={(value) => setServer((value || null) as ServerKind | null)}
+          />
         )}
         <Field
           label="Base URL"
           {...text}
-          required={!provider?.built_in}
+          required={!provider?.built_in && !server}
           maxLength={500}
-          placeholder={kind === "openai" ? "http://127.0.0.1:11434/v1" : "http://127.0.0.1:8010"}
+          placeholder={kind === "openai" ? ADDRESS[server ?? "ollama"] : "http://127.0.0.1:8010"}
           hint={provider?.built_in ? "Leave empty for the default." : undefined}
           value={url}
           onChange={(event) => setUrl(event.target.value)}
@@ -76,6 +118,17 @@ export function ProviderForm({ provider, close }: { provider: ModelProvider | nu
           value={key}
           onChange={(event) => setKey(event.target.value)}
           error={errorAt("key_name")}
+        />
+        <Field
+          label="Concurrent requests"
+          type="number"
+          min={1}
+          max={1000}
+          mono
+          placeholder={server ? "1" : "no limit"}
+          hint="A local server answers a person faster if titles and memories wait."
+          value={parallel}
+          onChange={(event) => setParallel(event.target.value)}
         />
         <Refusal error={problem && FIELDS.includes(problem.field ?? "") ? null : save.error} />
         <FormActions close={close} isReady={name.trim() !== "" && !save.isPending}>

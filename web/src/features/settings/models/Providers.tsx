@@ -8,17 +8,24 @@ import { Button } from "@/ui/Button";
 import { Panel } from "@/ui/Panel";
 import { toast } from "@/ui/toast";
 import { KeyForm } from "./KeyForm";
-import { removeProvider, useChange } from "./models";
+import { removeProvider, SERVER_TITLE, useChange } from "./models";
+import { ProbeDialog } from "./ProbeDialog";
 import { ProviderForm } from "./ProviderForm";
 import { Suggestions } from "./Suggestions";
 import { TestDialog } from "./TestDialog";
 
-type What = "key" | "change" | "test";
+type What = "key" | "change" | "test" | "probe";
+
+/** Only a custom endpoint can tell more about itself than its models' names. */
+const canProbe = ({ kind, base_url }: ModelProvider): boolean => kind === "openai" && base_url !== null;
 
 export function Providers({ models }: { models: Models }) {
   const [isAdding, setAdding] = useState(false);
   const [opened, setOpened] = useState<{ what: What; provider: ModelProvider } | null>(null);
   const close = () => setOpened(null);
+  const probe = (saved: ModelProvider) => {
+    if (canProbe(saved)) setOpened({ what: "probe", provider: saved });
+  };
   const add = (
     <Button onClick={() => setAdding(true)}>
       <Plus size={13} aria-hidden /> Add a provider
@@ -35,8 +42,9 @@ export function Providers({ models }: { models: Models }) {
           />
         ))}
       </ul>
-      {isAdding && <ProviderForm provider={null} close={() => setAdding(false)} />}
-      {opened?.what === "change" && <ProviderForm provider={opened.provider} close={close} />}
+      {isAdding && <ProviderForm provider={null} close={() => setAdding(false)} onSaved={probe} />}
+      {opened?.what === "change" && <ProviderForm provider={opened.provider} close={close} onSaved={probe} />}
+      {opened?.what === "probe" && <ProbeDialog provider={opened.provider} close={close} />}
       {opened?.what === "key" && <KeyForm provider={opened.provider} close={close} />}
       {opened?.what === "test" && <Test provider={opened.provider} models={models} close={close} />}
     </Panel>
@@ -91,7 +99,12 @@ function ProviderRow({ provider, onOpen }: RowProps) {
       <div className="min-w-0 py-1">
         <p>
           <span className="font-medium">{name}</span>
-          {!built_in && <span className="text-xs text-dim"> {kind} API</span>}
+          {!built_in && (
+            <span className="text-xs text-dim">
+              {" "}
+              {provider.server ? SERVER_TITLE[provider.server] : `${kind} API`}
+            </span>
+          )}
         </p>
         {base_url && <p className="mono break-all text-dim">{base_url}</p>}
       </div>
@@ -114,7 +127,11 @@ function ProviderRow({ provider, onOpen }: RowProps) {
             Set key
           </Button>
         )}
-        <Button look="ghost" aria-label={`Test ${name}`} onClick={() => onOpen("test")}>
+        <Button
+          look="ghost"
+          aria-label={`Test ${name}`}
+          onClick={() => onOpen(canProbe(provider) ? "probe" : "test")}
+        >
           Test
         </Button>
         <Button look="ghost" aria-label={`Change ${name}`} onClick={() => onOpen("change")}>

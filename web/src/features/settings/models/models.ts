@@ -28,6 +28,16 @@ export type RoleName = ModelRole["role"];
 export type NewProvider = Pick<ModelProvider, "name" | "kind"> & {
   base_url: string | null;
   key_name: string | null;
+  server: ServerKind | null;
+  parallel: number | null;
+};
+export type ServerKind = NonNullable<ModelProvider["server"]>;
+export type Probe = Awaited<ReturnType<typeof probeProvider>>;
+export const SERVER_TITLE: Record<ServerKind, string> = {
+  llama_cpp: "llama.cpp",
+  ollama: "Ollama",
+  vllm: "vLLM",
+  lm_studio: "LM Studio",
 };
 export type NewPrice = {
   model: string;
@@ -35,7 +45,7 @@ export type NewPrice = {
   output: number;
   cache_read: number | null;
   cache_write: number | null;
-  context_window: number;
+  context_window: number | null;
   text_tool_calls: boolean | null;
 };
 export type Trial = Awaited<ReturnType<typeof testModel>>;
@@ -48,6 +58,9 @@ export const resetChain = (role: RoleName): Promise<ModelRole> =>
 
 export const saveProvider = ({ name, ...body }: NewProvider): Promise<ModelProvider> =>
   unwrap(http.PUT("/api/v1/models/providers/{name}", { params: { path: { name } }, body }));
+
+export const probeProvider = ({ name, model }: { name: string; model: string | null }) =>
+  unwrap(http.POST("/api/v1/models/providers/{name}/probe", { params: { path: { name } }, body: { model } }));
 
 export async function removeProvider(name: string): Promise<void> {
   await accepted(http.DELETE("/api/v1/models/providers/{name}", { params: { path: { name } } }));

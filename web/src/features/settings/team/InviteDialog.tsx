@@ -73,8 +73,8 @@ function Link({ url, close }: { url: string; close: () => void }) {
   return (
     <div className="mt-4 space-y-3">
       <p role="status">
-        Send this link to the invited person. It is shown{" "}
-        <strong className="font-semibold">only once</strong>.
+        Send this link to the invited person. It is shown <strong className="font-semibold">only once</strong>
+        .
       </p>
       <code className="mono block rounded-md border border-line bg-bg p-2 break-all select-all">{url}</code>
       <div className="flex justify-end gap-2">

@@ -24,8 +24,8 @@ export function SharedPanel({ isOwner }: { isOwner: boolean }) {
         <li className="px-3 py-2">
           <p className="font-medium">Skill library</p>
           <p className="text-xs text-dim">
-            Everyone can use it and add skills. Only its creator and the owner can change a skill. Each member grants
-            permissions separately.
+            Everyone can use it and add skills. Only its creator and the owner can change a skill. Each member
+            grants permissions separately.
           </p>
         </li>
         {shares.data?.map((one) => (
@@ -42,7 +42,13 @@ export function SharedPanel({ isOwner }: { isOwner: boolean }) {
   );
 }
 
-function SharedProvider({ share: { provider, day_micros }, isOwner }: { share: ModelShare; isOwner: boolean }) {
+function SharedProvider({
+  share: { provider, day_micros },
+  isOwner,
+}: {
+  share: ModelShare;
+  isOwner: boolean;
+}) {
   const queries = useQueryClient();
   const stop = useMutation({
     mutationFn: unshare,

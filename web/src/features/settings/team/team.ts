@@ -32,7 +32,9 @@ export function revokeInvitation({ id }: Invitation): Promise<Invitation> {
 }
 
 export function removeMember({ account }: Member): Promise<Member> {
-  return unwrap(http.DELETE("/api/v1/members/{account_id}", { params: { path: { account_id: account.id } } }));
+  return unwrap(
+    http.DELETE("/api/v1/members/{account_id}", { params: { path: { account_id: account.id } } }),
+  );
 }
 
 export function share({ name, usd }: { name: string; usd: number }): Promise<ModelShare> {
