@@ -17,8 +17,10 @@ def forge(tmp_path: Path) -> Terminal:
 
 
 def test_server_prints_its_url_and_a_token_that_works(tmp_path: Path):
-    command = [*FORGE, "github", "serve", "--port", "0", "--folder", str(tmp_path / "repositories")]
-    process = subprocess.Popen(command, env=clean_environment(), stdout=subprocess.PIPE, text=True)
+    command = [*FORGE, "github", "serve", "--port", "0", "--folder", "repositories"]
+    process = subprocess.Popen(
+        command, env=clean_environment(), stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    )
     assert process.stdout is not None
     lines = [process.stdout.readline()]
     while "Ctrl-C" not in lines[-1]:

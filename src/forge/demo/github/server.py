@@ -43,7 +43,7 @@ SCOPES = ["repo", "read:org", "read:user", "delete_repo", "workflow"]
 @contextmanager
 def open_github_double(folder: Path, *, port: int = 0) -> Generator[Control]:
     """Serve an empty GitHub whose repositories are below `folder`."""
-    world = World(folder)
+    world = World(folder.absolute())
     oauth, webhooks = OAuth(world), Webhooks(world)
     api = Api(world, webhooks, RateLimiter(world))
     application = Starlette(middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK)])
