@@ -248,6 +248,25 @@ async def test_unexpected_status_is_an_error(
     assert [line.level for line in error.logs] == ["info"]
 
 
+async def test_error_of_a_response_has_its_status_headers_and_body():
+    body = b'{"reason": "sold out", "left": [0]}'
+    async with serving(
+        plain(body, "409 Conflict", content_type="application/json", x_stock="none")
+    ) as served:
+        problem = (await failure(served)).problem
+    assert (problem.status, problem.body) == (409, {"reason": "sold out", "left": [0]})
+    assert problem.headers is not None and problem.headers["x-stock"] == "none"
+
+
+async def test_error_of_a_response_is_limited_and_hides_secrets():
+    async with serving(
+        echo(lambda asked: asked.headers["x-key"].encode() + b"x" * 100_000, "400 Bad")
+    ) as served:
+        problem = (await failure(served, headers={"x-key": "{{ secrets.API_KEY }}"})).problem
+    assert isinstance(problem.body, str)
+    assert (KEY in problem.body, len(problem.body) <= 8000) == (False, True)
+
+
 async def test_expected_status_is_not_an_error():
     async with serving(plain(b"", "404 Not Found")) as served:
         done = await execute(served, expect_status=[404])

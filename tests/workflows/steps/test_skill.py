@@ -114,6 +114,50 @@ async def test_instruction_skill_costs_are_charged_to_run(
         assert done.cost_micros > 0
 
 
+@pytest.mark.parametrize(
+    ("body", "value", "text"),
+    [
+        ("Be brief about {{ input.topic }}.", {"topic": "tides"}, "Be brief about tides."),
+        ("Be brief about {{ input }}.", {"n": 1}, 'Be brief about {"n":1}.'),
+        ("Be brief about {{input.input}}.", "a text", "Be brief about a text."),
+        ("Be brief.", None, "Be brief."),
+    ],
+)
+async def test_rendered_skill_is_its_instructions_with_the_input(
+    store: Store, tmp_path: Path, body: str, value: JsonValue, text: str
+):
+    """Without a model: none is set up."""
+    async with open_skills(store, tmp_path) as (component, _):
+        await add(component, "brief", {"SKILL.md": skill_md("brief", kind="prompt", body=body)})
+        done = await use(component, "brief", input=value, render=True)
+    output = {"type": "skill", "skill": "brief", "output": {"text": f"# brief\n\n{text}"}}
+    assert done == StepResult(output)
+
+
+async def test_rendered_skill_without_placeholder_is_followed_by_the_input(store: Store, tmp_path: Path):
+    async with open_skills(store, tmp_path) as (component, _):
+        await add(component, "brief", {"SKILL.md": skill_md("brief", kind="prompt", body="Be brief.")})
+        done = await use(component, "brief", input={"topic": "tides"}, render=True)
+    assert isinstance(done.output, dict)
+    assert isinstance(done.output["output"], dict)
+    text = str(done.output["output"]["text"])
+    assert text.startswith("# brief\n\nBe brief.\n\n") and '{"topic":"tides"}' in text
+
+
+async def test_skill_that_cannot_be_rendered_is_reported(store: Store, tmp_path: Path):
+    async with open_skills(store, tmp_path) as (component, _):
+        await add(component, "adds", script("adds", ADDS, "skill.py"))
+        broken = skill_md("broken", kind="prompt", body="Say {{ input.missing }}.")
+        await add(component, "broken", {"SKILL.md": broken})
+        with pytest.raises(StepError, match="Only skills of kind prompt can be rendered"):
+            await use(component, "adds", input={"n": 1}, render=True)
+        with pytest.raises(
+            StepError, match="The input cannot be inserted into the instructions of broken"
+        ) as raised:
+            await use(component, "broken", input={"n": 1}, render=True)
+    assert raised.value.problem.code == "expression"
+
+
 async def test_unavailable_model_is_reported(store: Store, tmp_path: Path):
     async with open_skills(store, tmp_path) as (component, _):
         await add(component, "brief", {"SKILL.md": skill_md("brief", kind="prompt", body="Be brief.")})
