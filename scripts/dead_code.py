@@ -28,6 +28,7 @@ REGISTERED_BY = [
     "@*.listens_for",
     "@*.workflow",
     "@*.step",
+    "@_operation",
     "@*.scheduled",
     "@*.transaction",
     "@*validator",
