@@ -6,7 +6,7 @@ const { parse, stringify } = JSON;
 const { assign } = Object;
 const evaluate = eval; // under another name it evaluates among the globals, not in here
 const global = globalThis;
-const MOST_TEXT = 8000;
+const MAX_TEXT = 8000;
 const RANDOM_AT_ONCE = 256;
 const ABOUT_ITSELF = /\b(?:context|settings)\b/; // asked for only where it is wanted
 const ASYNCHRONOUS =
@@ -174,7 +174,7 @@ const isOutOfMemory = (error) => error instanceof InternalError && error.message
 function textOf(error) {
   try {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : shown(error);
-    return `${text}`.slice(0, MOST_TEXT);
+    return `${text}`.slice(0, MAX_TEXT);
   } catch {
     return 'something that cannot be shown was thrown';
   }
@@ -183,7 +183,7 @@ function textOf(error) {
 function stackOf(error) {
   const stack = error instanceof Error && typeof error.stack === 'string' ? error.stack : '';
   const own = stack.split('\n').filter((line) => line.includes('<input>'));
-  return own.join('\n').replaceAll('<input>', 'skill.js').slice(0, MOST_TEXT);
+  return own.join('\n').replaceAll('<input>', 'skill.js').slice(0, MAX_TEXT);
 }
 
 const failure = (kind, message, stack = '') => ({ isFailure: true, told: stringify({ kind, message, stack }) });

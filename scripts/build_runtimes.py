@@ -17,7 +17,7 @@ from steps import run, step
 WORLD = "runtime"
 MANIFEST = "runtimes.json"
 SOURCES = ("skill.wit", "runtime.js", "runtime.py", "package.json", "package-lock.json")
-MEASURE = "forge.skills.wasm.measuring"
+MEASURE = "forge.skills.wasm.measurement"
 
 
 def has_sources(root: Path) -> bool:

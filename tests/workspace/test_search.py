@@ -11,7 +11,7 @@ from forge.errors import ForgeError, Invalid
 from forge.workspace.filesystem.errors import NoSuchPath, PathRefused
 from forge.workspace.filesystem.files import Files
 from forge.workspace.filesystem.pattern import Glob
-from forge.workspace.filesystem.search import Match, SearchResult, search
+from forge.workspace.filesystem.search import FoundLine, FoundLines, search
 
 
 @pytest.fixture
@@ -30,14 +30,15 @@ def tree(root: Path) -> Path:
     return root
 
 
-def places(result: SearchResult) -> list[str]:
+def places(result: FoundLines) -> list[str]:
     return [f"{match.path}:{match.line}" for match in result.matches]
 
 
 def test_search_ignores_case(files: Files, tree: Path):
-    assert search(files, r"class .nit") == SearchResult(
+    assert search(files, r"class .nit") == FoundLines(
+        [FoundLine("a.py", 2, "class Ünit:"), FoundLine("src/b.ts", 1, "export class Unit {}")],
+        truncated=False,
         literal=False,
-        matches=[Match("a.py", 2, "class Ünit:"), Match("src/b.ts", 1, "export class Unit {}")],
         files_searched=6,
     )
     assert places(search(files, "UNIT")) == ["src/.hidden:1", "src/b.ts:1", "src/deep/c.py:3"]
@@ -47,8 +48,8 @@ def test_search_ignores_case(files: Files, tree: Path):
 
 def test_invalid_expression_is_searched_as_text(files: Files, tree: Path):
     for pattern in ("a.b(c", "A.B(C"):
-        assert search(files, pattern) == SearchResult(
-            literal=True, matches=[Match("src/b.ts", 2, "const x = 'a.b(c'")], files_searched=6
+        assert search(files, pattern) == FoundLines(
+            [FoundLine("src/b.ts", 2, "const x = 'a.b(c'")], truncated=False, literal=True, files_searched=6
         )
     assert search(files, r"(?=look)").literal
     assert search(files, r"(a)\1").literal
@@ -80,7 +81,9 @@ def test_glob_matches_name_or_path(files: Files, tree: Path, glob: str, found: l
 
 def test_explicitly_named_large_file_is_searched_partially(files: Files, tree: Path):
     (tree / "large.log").write_text("first\n" + "x" * (4 << 20) + "\nlast\n")
-    assert search(files, "last", path="large.log") == SearchResult(False, truncated=True, files_searched=1)
+    assert search(files, "last", path="large.log") == FoundLines(
+        [], truncated=True, literal=False, files_searched=1
+    )
     first = search(files, "first", path="large.log")
     assert (places(first), first.truncated) == (["large.log:1"], True)
 
@@ -158,7 +161,7 @@ def test_match_order_does_not_depend_on_threads(files: Files, root: Path):
 
 def test_search_stops_at_time_limit(files: Files, root: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("forge.workspace.filesystem.search.TIME_LIMIT_S", -1.0)
-    assert search(files, "hello") == SearchResult(literal=False, truncated=True)
+    assert search(files, "hello") == FoundLines([], truncated=True, literal=False, files_searched=0)
 
 
 def test_files_outside_workspace_are_not_searched(files: Files, root: Path, outside: Path):

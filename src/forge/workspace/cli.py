@@ -11,8 +11,9 @@ from forge.terminal.options import yes_option
 from forge.terminal.output import Columns, Fields
 from forge.terminal.text import clean, size
 from forge.workspace.filesystem.entries import EntryKind
+from forge.workspace.filesystem.search import FoundLines
 from forge.workspace.lookup import find_workspace
-from forge.workspace.models import FileEntry, FileText, FoundLines, WorkspaceInfo
+from forge.workspace.models import FileEntry, FileText, WorkspaceInfo
 
 _SUFFIXES = {EntryKind.DIR: "/", EntryKind.LINK: "@"}
 

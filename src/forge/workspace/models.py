@@ -50,18 +50,3 @@ class FileText(BaseModel):
     is_binary: bool
     is_cut: bool
     hash: str | None
-
-
-class FoundLine(BaseModel):
-    path: str
-    line: int
-    text: str
-
-
-class FoundLines(BaseModel):
-    """Matches of a search; `literal` means that the pattern was not a valid expression and was searched for as text."""
-
-    matches: list[FoundLine]
-    truncated: bool
-    literal: bool
-    files_searched: int

@@ -12,8 +12,8 @@ from forge.http.parameters import Id, OptionalLimit
 from forge.http.scope import Scope
 from forge.workspace.filesystem.files import Files
 from forge.workspace.filesystem.pattern import MAX_PATTERN
-from forge.workspace.filesystem.search import search
-from forge.workspace.models import FileEntry, FileText, FoundLine, FoundLines, NewWorkspace, WorkspaceInfo
+from forge.workspace.filesystem.search import FoundLines, search
+from forge.workspace.models import FileEntry, FileText, NewWorkspace, WorkspaceInfo
 from forge.workspace.service import Workspaces
 
 router = APIRouter(prefix="/api/v1/workspaces", tags=["workspaces"])
@@ -102,7 +102,7 @@ async def search_files(
 ) -> Envelope[FoundLines]:
     """Search files for matching lines, ignoring case."""
     workspace = await workspaces.open(caller.account_id, workspace_id)
-    return reply(await asyncio.to_thread(_search_lines, workspace.files, q, glob, path, limit))
+    return reply(await asyncio.to_thread(search, workspace.files, q, glob=glob, path=path, limit=limit))
 
 
 MAX_SHOWN_BYTES = 512 * 1024
@@ -125,14 +125,4 @@ def _read_text(files: Files, path: str) -> FileText:
         is_binary=is_binary,
         is_cut=content.hash is None,
         hash=content.hash,
-    )
-
-
-def _search_lines(files: Files, pattern: str, glob: str | None, path: str, limit: int) -> FoundLines:
-    found = search(files, pattern, glob=glob, path=path, limit=limit)
-    return FoundLines(
-        matches=[FoundLine(path=match.path, line=match.line, text=match.text) for match in found.matches],
-        truncated=found.truncated,
-        literal=found.literal,
-        files_searched=found.files_searched,
     )

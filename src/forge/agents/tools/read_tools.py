@@ -10,7 +10,7 @@ from forge.agents.tool import Effect, Tool, ToolContext, failure
 from forge.agents.tools.text_edits import has_windows_ends, plain
 from forge.workspace.filesystem.entries import IGNORED, Entry, EntryKind
 from forge.workspace.filesystem.files import FileContent
-from forge.workspace.filesystem.search import SearchResult, search
+from forge.workspace.filesystem.search import FoundLines, search
 
 MAX_FILE_BYTES = 16 << 20
 MAX_NAMES = 1_000
@@ -224,7 +224,7 @@ class SearchCode(Tool[SearchCodeInput]):
         )
 
 
-def _search_notes(found: SearchResult) -> list[str]:
+def _search_notes(found: FoundLines) -> list[str]:
     notes: list[str] = []
     if not found.matches:
         notes.append(f"nothing found in {found.files_searched:,} files")

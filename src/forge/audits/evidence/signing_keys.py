@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from forge.audits.evidence.chain import Signer
 from forge.audits.snapshot import Head, Trust
@@ -26,19 +26,11 @@ _HEX = frozenset("0123456789abcdef")
 _KEY_DIGITS = 64
 
 
-class _RememberedHead(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    count: int
-    hash: str
-    chain: str
-
-
 class _Memory(BaseModel):
     """The remembered heads of one project."""
 
     root: str
-    heads: dict[str, _RememberedHead] = {}
+    heads: dict[str, Head] = {}
 
 
 class SigningKeys:
@@ -78,8 +70,7 @@ class SigningKeys:
         own = self.own()
         with _translate_errors(self._folder):
             heads = {} if root is None else self._read_memory(root).heads
-        seen = {where: Head(head.count, head.hash, head.chain) for where, head in heads.items()}
-        return Trust(frozenset(key for key in (own, *self.trusted()) if key), seen)
+        return Trust(frozenset(key for key in (own, *self.trusted()) if key), heads)
 
     def trusted(self) -> dict[str, str]:
         """Return the trusted keys of others with their names."""
@@ -118,7 +109,7 @@ class SigningKeys:
                 memory = self._read_memory(root)
                 memory.heads.pop(where, None)
                 if head is not None:
-                    memory.heads[where] = _RememberedHead(count=head.count, hash=head.hash, chain=head.chain)
+                    memory.heads[where] = head
                 _write(folder, _memory_name(root), memory.model_dump_json(indent=1).encode())
 
     def _read_memory(self, root: Path) -> _Memory:

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 from forge.errors import Invalid
@@ -30,20 +30,21 @@ _SNIFF_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class FoundLine:
     path: str
     line: int
     text: str
 
 
 @dataclass(slots=True)
-class SearchResult:
-    literal: bool
-    """The pattern was not a valid expression and was searched as text."""
-    matches: list[Match] = field(default_factory=list[Match])
-    truncated: bool = False
+class FoundLines:
+    """Matches of a search; `literal` means that the pattern was not a valid expression and was searched for as text."""
+
+    matches: list[FoundLine]
+    truncated: bool
     """There may be more matches: the match or time limit was reached, or the given file was only read in part."""
-    files_searched: int = 0
+    literal: bool
+    files_searched: int
 
 
 def search(
@@ -54,13 +55,13 @@ def search(
     path: str = ".",
     limit: int = 50,
     case_sensitive: bool = False,
-) -> SearchResult:
+) -> FoundLines:
     """Find the first matching lines."""
     wanted, literal = _compile(pattern, case_sensitive=case_sensitive)
     task = _Task(
         files, wanted, _filter(glob), max(1, min(limit, MAX_MATCHES)), time.monotonic() + TIME_LIMIT_S
     )
-    result = SearchResult(literal)
+    result = FoundLines([], truncated=False, literal=literal, files_searched=0)
     if path != "." and files.stat(path).kind is EntryKind.FILE:
         content = files.read(path, limit=MAX_FILE_BYTES)
         _merge(result, task.look([ScannedFile(path, content.data)]), task.limit)
@@ -76,10 +77,10 @@ def search(
 
 
 def _in_order(
-    pool: ThreadPoolExecutor, look: Callable[[Piece], SearchResult], pieces: Iterable[Piece]
-) -> Iterator[SearchResult]:
+    pool: ThreadPoolExecutor, look: Callable[[Piece], FoundLines], pieces: Iterable[Piece]
+) -> Iterator[FoundLines]:
     """Run a few tasks in parallel and yield their results in order."""
-    ahead: deque[Future[SearchResult]] = deque()
+    ahead: deque[Future[FoundLines]] = deque()
     for piece in pieces:
         ahead.append(pool.submit(look, piece))
         if len(ahead) > 2 * THREADS:
@@ -88,7 +89,7 @@ def _in_order(
         yield ahead.popleft().result()
 
 
-def _merge(result: SearchResult, found: SearchResult, limit: int) -> None:
+def _merge(result: FoundLines, found: FoundLines, limit: int) -> None:
     result.files_searched += found.files_searched
     result.matches += found.matches
     result.truncated = found.truncated or len(result.matches) > limit
@@ -104,12 +105,12 @@ class _Task:
     deadline: float
     is_over: bool = False
 
-    def look_into(self, piece: Piece) -> SearchResult:
+    def look_into(self, piece: Piece) -> FoundLines:
         return self.look(self.files.read_piece(piece, wanted=self.wanted, max_bytes=MAX_FILE_BYTES))
 
-    def look(self, files: Iterable[ScannedFile]) -> SearchResult:
+    def look(self, files: Iterable[ScannedFile]) -> FoundLines:
         """Stop at one match more than the limit, which shows that there are more."""
-        result = SearchResult(literal=False)
+        result = FoundLines([], truncated=False, literal=False, files_searched=0)
         for file in files:
             if self.is_over or time.monotonic() > self.deadline:
                 result.truncated = True
@@ -163,7 +164,7 @@ def _with_plain_line_ends(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n") if data.find(b"\r", 0, _SNIFF_BYTES) >= 0 else data
 
 
-def _matches(file: ScannedFile, pattern: Pattern, at: int | None) -> Iterator[Match]:
+def _matches(file: ScannedFile, pattern: Pattern, at: int | None) -> Iterator[FoundLine]:
     """Iterate over matches, at most one per line, from the first match on."""
     data, start, line = file.data, 0, 1
     while at is not None and at < len(data):
@@ -171,7 +172,7 @@ def _matches(file: ScannedFile, pattern: Pattern, at: int | None) -> Iterator[Ma
         begin = data.rfind(b"\n", 0, at) + 1
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
-        yield Match(file.path, line, _shown(data[begin:end], at - begin))
+        yield FoundLine(file.path, line, _shown(data[begin:end], at - begin))
         start, line = end + 1, line + 1
         at = pattern.find(data, start) if start < len(data) else None
 

@@ -1,4 +1,4 @@
-"""Measure the memory a runtime needs by itself: `python -m forge.skills.wasm.measuring FILE FOLDER`.
+"""Measure the memory a runtime needs by itself: `python -m forge.skills.wasm.measurement FILE FOLDER`.
 
 Part of building the runtimes. Keeps the compiled runtime in the folder, for this machine.
 """
