@@ -1,1 +1,1 @@
-"""How fast Forge is, always beside a peer or the floor measured in the same minute on the same machine."""
+"""Performance of Forge, always compared with a peer or a lower bound measured at the same time on the same machine."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAMES] [--quick] [--results FOLDER]`: measure, print the table, keep the results."""
+"""`python -m benchmarks [NAMES] [--quick] [--results FOLDER]`: measure, print the table, store the results."""
 
 import argparse
 import sys
@@ -52,7 +52,7 @@ BENCHMARKS: dict[str, tuple[Measure, int]] = {
     "skills": (skills.measure, 50),
     "workflows": (workflows.measure, 150),
 }
-"""With the seconds after which no further round begins: together, less than a quarter of an hour."""
+"""With the number of seconds after which no further round starts; together less than 15 minutes."""
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def _keep(folder: Path, facts: Facts, results: Sequence[Result]) -> None:
-    """Those in the repository are quoted by its README."""
+    """Store the results; the README quotes those in the repository."""
     path = report.save(folder, facts, results)
     print(f"\nSaved as {path.name}")
     if folder == RESULTS:
@@ -82,14 +82,15 @@ def _keep(folder: Path, facts: Facts, results: Sequence[Result]) -> None:
 
 
 def _measure(name: str, bench: Bench, results: list[Result]) -> bool:
-    """Whether it went well. What it said before it failed counts, and a line says why there is no more."""
+    """Run a benchmark and return whether it succeeded. Results before a failure count; a line has the reason for the
+    rest."""
     print(f"{name} ... ", end="", flush=True)
     measure, seconds = BENCHMARKS[name]
     started = time.monotonic()
     bench.until = started + seconds
     try:
         results.extend(measure(bench))
-    except Exception as error:  # noqa: BLE001  (whatever breaks one of them, the others are measured)
+    except Exception as error:  # noqa: BLE001  (if one benchmark fails, the others are still measured)
         traceback.print_exc()
         why = (str(error).strip().splitlines() or [type(error).__name__])[-1]
         results.append(report.missing(name, "the rest of it", "", "-", f"failed: {why[:200]}"))

@@ -1,4 +1,4 @@
-"""A whole audit of Django's source, cold and warm, beside what a person would do anyway: `git status` and `ruff check`."""
+"""A full audit of Django's source, cold and warm, compared with `git status` and `ruff check`."""
 
 import itertools
 import os
@@ -23,12 +23,12 @@ CHANGED = "django/shortcuts.py"
 
 
 class NotThere(Exception):
-    """The text says why, in a line."""
+    """The message is one line with the reason."""
 
 
 def measure(bench: Bench) -> Iterator[Result]:
     try:
-        project = _plant(bench.new_folder())
+        project = _create_files(bench.new_folder())
     except NotThere as error:
         yield missing("audit", "an audit of Django", "ms", FLOOR, str(error))
         return
@@ -57,16 +57,16 @@ def _compared(bench: Bench, project: Path, auditor: Contender) -> Iterator[Resul
         "cold": f"{files}, for the first time",
         "warm": f"{files}, again",
         "changed": f"{files}, one changed",
-        "command": f"{files}, one changed, as a command with its start",
+        "command": f"{files}, one changed, as a command, including its start",
     }
     for name, title in titles.items():
         yield compare("audit", title, "ms", "less", FLOOR, pairs(rounds, name, "floor", "ms"))
     yield compare(
-        "audit", titles["changed"], "ms", "less", "the first time", pairs(rounds, "changed", "cold", "ms")
+        "audit", titles["changed"], "ms", "less", "the first audit", pairs(rounds, "changed", "cold", "ms")
     )
 
 
-def _plant(folder: Path) -> Path:
+def _create_files(folder: Path) -> Path:
     archive = _download()
     with tarfile.open(archive) as opened:
         opened.extractall(folder, filter="data")

@@ -1,4 +1,4 @@
-"""What every benchmark is given: a folder, a PostgreSQL, how many rounds; and how contenders take turns."""
+"""The environment of every benchmark (a folder, PostgreSQL, the number of rounds), and contenders that take turns."""
 
 import itertools
 import math
@@ -18,7 +18,7 @@ class Bench:
     folder: Path
     quick: bool
     until: float = math.inf
-    """On the monotonic clock: when the benchmark that is under way should be over."""
+    """On the monotonic clock: when the current benchmark should be finished."""
     _folders: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def size(self, full: int, quick: int) -> int:
@@ -26,7 +26,7 @@ class Bench:
 
     @cached_property
     def postgres(self) -> Postgres:
-        """Started when the first benchmark asks for it, the same for all."""
+        """Started when first used, and shared by all benchmarks."""
         return Postgres()
 
     def new_folder(self) -> Path:
@@ -35,13 +35,14 @@ class Bench:
         return path
 
     def new_database(self, kind: str) -> str:
-        """The URL of a new, empty database."""
+        """Create an empty database and return its URL."""
         if kind == "sqlite":
             return f"sqlite:///{self.new_folder() / 'bench.db'}"
         return self.postgres.new_database()
 
     def rounds(self, full: int) -> Iterator[int]:
-        """So many, or as many as there is time for; the first one anyway. A slow machine gets fewer, not a longer wait."""
+        """Yield the rounds, stopping early when the time is up. There is at least one, so a slow machine measures
+        fewer rounds instead of taking longer."""
         began = time.monotonic()
         for number in range(1 if self.quick else full):
             if number and time.monotonic() + (time.monotonic() - began) / number > self.until:
@@ -49,7 +50,7 @@ class Bench:
             yield number
 
     def in_turns(self, contenders: Mapping[str, Callable[[], Numbers]], *, rounds: int) -> "Rounds":
-        """A round measures each, one right after another; the order turns around from round to round."""
+        """In each round, measure the contenders one right after the other; the order alternates between rounds."""
         done: Rounds = []
         for i in self.rounds(rounds):
             names = list(contenders) if i % 2 == 0 else list(contenders)[::-1]
@@ -62,7 +63,7 @@ class Bench:
 
 
 Rounds = list[dict[str, Numbers]]
-"""Per round, each contender's numbers."""
+"""The numbers of each contender, by round."""
 
 
 def pairs(rounds: Rounds, ours: str, peer: str, number: str) -> list[tuple[float, float]]:

@@ -1,4 +1,4 @@
-"""How long after a cancel something of an agent is still alive: the stream of its model, the command it runs."""
+"""How long parts of an agent survive a cancel: the stream of its model, and the command it runs."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from benchmarks.report import Result, compare
 from forge.store.database import Store
 from forge.store.schema import migrate
 
-GOAL_MS = 1000.0
+TARGET_MS = 1000.0
 CANCELS = 40
 SLOW = "test_slow_for_the_cancel_benchmark"
 SLEEPER = "import time, unittest\nclass Slow(unittest.TestCase):\n    def test(self): time.sleep(600)\n"
@@ -30,7 +30,7 @@ def measure(bench: Bench) -> Iterator[Result]:
     for what, turn in TURNS.items():
         times = asyncio.run(_cancel_often(bench.new_folder(), turn, bench.size(CANCELS, 5)))
         p95 = quantiles(times, n=20)[-1]
-        yield compare("cancel", f"until {what} is gone, p95", "ms", "less", "the goal", [(p95, GOAL_MS)])
+        yield compare("cancel", f"until {what} is gone, p95", "ms", "less", "the target", [(p95, TARGET_MS)])
 
 
 async def _cancel_often(folder: Path, turn: dict[str, Any], count: int) -> list[float]:
@@ -55,12 +55,12 @@ async def _cancel_often(folder: Path, turn: dict[str, Any], count: int) -> list[
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    while not condition():  # noqa: ASYNC110  (what it waits for is in another process)
+    while not condition():  # noqa: ASYNC110  (it waits for another process)
         await asyncio.sleep(0.002)
 
 
 def _processes() -> int:
-    """How many processes run the slow test, sandbox included."""
+    """Return the number of processes that run the slow test, including the sandbox."""
     return sum(SLOW in _command(path) for path in Path("/proc").glob("[0-9]*/cmdline"))
 
 
@@ -68,4 +68,4 @@ def _command(path: Path) -> str:
     try:
         return path.read_text(errors="replace")
     except OSError:
-        return ""  # it has just ended
+        return ""  # the process has just ended

@@ -1,6 +1,6 @@
-"""Fifty people talk to a bot at once: how long until the first word and until the last, and what memory that takes.
+"""Fifty people chat with a bot at once: time to the first word and to the last, and memory use.
 
-The floor is the same scripted model asked directly by a plain HTTP client: no bot, no journal, nothing kept.
+The lower bound is the same scripted model called directly by a plain HTTP client: no bot, no journal, nothing stored.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from benchmarks.report import Result, compare
 
 CHATS = 50
 ROUNDS = 3
-DIRECT = "the scripted model asked directly"
+DIRECT = "the scripted model called directly"
 LINES = (
     ("first word, p50", "ms"),
     ("first word, p95", "ms"),
@@ -42,7 +42,7 @@ SCRIPT: dict[str, Any] = {
 
 @dataclass
 class Times:
-    """Milliseconds of each conversation."""
+    """Milliseconds, by conversation."""
 
     first: list[float] = field(default_factory=list[float])
     whole: list[float] = field(default_factory=list[float])

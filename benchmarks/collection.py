@@ -1,8 +1,8 @@
-"""`python -m benchmarks.collection [--all]`: imports large collections of skills that people publish, without executing anything.
+"""`python -m benchmarks.collection [--all]`: import large public collections of skills, without executing anything.
 
-Each skill is accepted or refused with its reason, and every verdict is put beside the one of `skills-ref`, the standard's
-own validator. The collections are packages of npm, fetched when this runs and checked by their hashes; nothing of them
-is kept.
+Each skill is accepted or refused with a reason, and each verdict is compared with that of `skills-ref`, the reference
+validator of the standard. The collections are npm packages that are downloaded at run time and verified by their
+hashes; nothing of them is kept.
 """
 
 import asyncio
@@ -61,19 +61,19 @@ COLLECTIONS = (
 class Verdict:
     found: FoundSkill
     refused: str | None
-    """Why, in the words whoever installs it reads."""
+    """The reason as shown to the user who installs it."""
     refused_elsewhere: str | None
 
 
 class Watch:
-    """Notices what the interpreter is about to start. A hook cannot be taken off again, only be told to look away."""
+    """Detects attempts to start a program. An audit hook cannot be removed, only disabled."""
 
     def __init__(self) -> None:
         self.is_looking = False
         self.seen: Counter[str] = Counter()
-        sys.addaudithook(self._hear)
+        sys.addaudithook(self._on_event)
 
-    def _hear(self, event: str, _: object) -> None:
+    def _on_event(self, event: str, _: object) -> None:
         if self.is_looking and event in STARTS_SOMETHING:
             self.seen[event] += 1
 
@@ -108,7 +108,7 @@ async def _report(collection: Collection, files: dict[str, bytes], folder: Path,
 
 
 async def _import(skills: list[FoundSkill], library: Library) -> int:
-    """As a person would who takes all of them; of several with one name, the last."""
+    """Import all skills, as a user would; of several with the same name, the last one."""
     names: set[str] = set()
     for one in skills:
         await library.put(one.name, one.files, replace=True)
@@ -125,7 +125,7 @@ def _reason(found: FoundSkill) -> str | None:
 
 
 def _elsewhere(found: FoundSkill, folder: Path) -> str | None:
-    """The reference reads a folder: its name and its SKILL.md."""
+    """Ask the reference validator, which reads only the folder's name and its SKILL.md."""
     path = folder / PurePosixPath(found.path).name
     path.mkdir(parents=True)
     (path / "SKILL.md").write_bytes(found.files["SKILL.md"])
@@ -160,7 +160,7 @@ def _print_differences(verdicts: list[Verdict], *, every: bool) -> None:
 
 
 def _kind_of(reason: str) -> str:
-    """Without what is of one skill alone: names in it, and numbers."""
+    """Generalize a reason by removing the names and numbers of the individual skill."""
     words = ["…" if any(map(str.isdigit, word)) else word for word in reason.split()]
     text = " ".join(words)
     for start in ("`name` is not", "`name` is", "Directory name", "Unexpected fields", "Invalid YAML"):
@@ -186,7 +186,7 @@ def _fetched(collection: Collection, folder: Path) -> bytes:
 
 
 def _unpacked(data: bytes) -> dict[str, bytes]:
-    """Read, never extracted."""
+    """Read the archive without extracting it."""
     files: dict[str, bytes] = {}
     left = MAX_UNPACKED
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:

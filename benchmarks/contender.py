@@ -1,6 +1,6 @@
-"""A contender is a process that waits for its turn: a line in asks for a measurement, a line of JSON answers.
+"""A contender: a process that waits for its turn. A line on stdin requests a measurement, a line of JSON returns it.
 
-They stay up from round to round, so that a turn is only a second or two away from its neighbour's: on a shared
+Contenders keep running between rounds, so that compared measurements are only a second or two apart: on a shared
 machine the load changes faster than a process starts.
 """
 
@@ -17,7 +17,7 @@ GOODBYE_S = 30
 
 
 class ContenderFailed(Exception):
-    """A contender's process ended too early; the text is the end of what it said."""
+    """A contender's process ended unexpectedly; the message is the end of its output."""
 
 
 class Contender:
@@ -44,7 +44,7 @@ class Contender:
 
 @contextmanager
 def started(folder: Path, command: Sequence[str], *arguments: object) -> Iterator[Contender]:
-    """Ends the process by closing its stdin."""
+    """Start the process; closing its stdin ends it."""
     log = folder / "contender.log"
     with log.open("w") as errors:
         process = subprocess.Popen(
@@ -65,5 +65,5 @@ def started(folder: Path, command: Sequence[str], *arguments: object) -> Iterato
 
 
 def module(name: str) -> list[str]:
-    """The command that runs `benchmarks.contenders.<name>`."""
+    """Return the command that runs `benchmarks.contenders.<name>`."""
     return [sys.executable, "-m", f"benchmarks.contenders.{name}"]

@@ -1,4 +1,4 @@
-"""A peer in an environment of its own: it shares no dependency with us and is thrown away with the folder."""
+"""A separate environment for a peer: it shares no dependencies with Forge and is deleted with its folder."""
 
 import hashlib
 import subprocess
@@ -13,7 +13,7 @@ PATIENCE_S = 300
 
 
 class NotInstalled(Exception):
-    """The text says why, in a line."""
+    """The message is one line with the reason."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Environment:
     packages: tuple[str, ...]
 
     def install(self, script: str) -> list[str]:
-        """The command that runs `contenders/<script>.py` there. Installs once; pip, because it knows this machine's indexes."""
+        """Install the packages once and return the command that runs `contenders/<script>.py` there. Uses pip, which
+        is configured for this machine's indexes."""
         ready = self._folder / "ready"
         if not ready.exists():
             venv.create(self._folder, clear=True)
@@ -61,5 +62,5 @@ LANGGRAPH = Environment(
         "psycopg[binary,pool]",
     ),
 )
-# A newer FastAPI no longer takes what Prefect asks of it.
+# Newer versions of FastAPI reject how Prefect uses it.
 PREFECT = Environment("Prefect", ("prefect==3.8.8", "fastapi==0.140.0", "asyncpg"))

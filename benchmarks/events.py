@@ -1,4 +1,4 @@
-"""What an event costs: appended one transaction each, beside the same row written by the bare database driver."""
+"""The cost of an event: appended in a transaction of its own, compared with the same row written by the bare driver."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ FLOOR = {"sqlite": "sqlite3, one commit each", "postgresql": "psycopg, one commi
 
 
 class Measured(EventData):
-    """As large as a usual event."""
+    """An event of typical size."""
 
     type = "bench.measured"
 
@@ -49,9 +49,9 @@ def measure(bench: Bench) -> Iterator[Result]:
             rounds=ROUNDS,
         )
         for number, what in (("one", "1 stream"), ("many", f"{STREAMS} streams at once")):
-            told = f"append, {what}, on {database}"
+            label = f"append, {what}, on {database}"
             compared = pairs(rounds, "forge", "floor", number)
-            yield compare("events", told, "events/s", "more", FLOOR[database], compared)
+            yield compare("events", label, "events/s", "more", FLOOR[database], compared)
         compared = pairs(rounds, "forge", "floor", "cpu")
         yield compare("events", f"CPU of an append on {database}", "ms", "less", FLOOR[database], compared)
 
@@ -86,7 +86,7 @@ async def _forge(url: str, count: int) -> Numbers:
 
 
 def _floor(url: str, count: int) -> Numbers:
-    """SQLite has one writer at a time, so 8 streams are the same work to it; PostgreSQL gets 8 connections."""
+    """SQLite has one writer at a time, so 8 streams are the same work for it; PostgreSQL gets 8 connections."""
     connections = [_connect(url) for _ in range(1 if url.startswith("sqlite") else STREAMS)]
     watch = Stopwatch()
     _insert(connections[0], count)

@@ -1,4 +1,4 @@
-"""How late an event is when 500 people watch: from its commit to each of their sockets, beside a bare broadcast."""
+"""The latency of events for 500 clients: from the commit to each client's socket, compared with a bare broadcast."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ def _floor(bench: Bench, events: int) -> Iterator[Turn]:
 
 @contextmanager
 def _sqlite(bench: Bench, events: int) -> Iterator[Turn]:
-    """One process has the database: it serves and writes."""
+    """SQLite: one process serves and writes."""
     with started(bench.new_folder(), module("live_writer"), bench.new_folder()) as source:
         place = Place(**source.hear())
         yield lambda: _turn(source, place, events)
@@ -54,7 +54,7 @@ def _sqlite(bench: Bench, events: int) -> Iterator[Turn]:
 
 @contextmanager
 def _postgresql(bench: Bench, events: int) -> Iterator[Turn]:
-    """A real server, and a writer in another process: the events come through NOTIFY."""
+    """PostgreSQL: a server, and a writer in another process; events arrive through NOTIFY."""
     url = bench.new_database("postgresql")
     server = Server(bench.new_folder() / "data", FORGE_DATABASE_URL=url)
     server.start()
@@ -69,9 +69,9 @@ def _postgresql(bench: Bench, events: int) -> Iterator[Turn]:
 
 
 def _turn(source: Contender, place: Place, events: int) -> Numbers:
-    heard = run(_hear(source, place, events))
+    received = run(_receive(source, place, events))
     sent: dict[str, float] = source.hear()
-    late_ms = [(at - sent[str(seq)]) * 1000 for each in heard for seq, at in each.items()]
+    late_ms = [(at - sent[str(seq)]) * 1000 for each in received for seq, at in each.items()]
     if len(late_ms) != CLIENTS * events:
         raise RuntimeError(f"{len(late_ms)} of {CLIENTS * events} events arrived")
     place.after += events
@@ -79,8 +79,8 @@ def _turn(source: Contender, place: Place, events: int) -> Numbers:
     return {"p50": cuts[49], "p99": cuts[98]}
 
 
-async def _hear(source: Contender, place: Place, events: int) -> list[dict[int, float]]:
-    """What each client heard, and when. `source` begins once all of them listen."""
+async def _receive(source: Contender, place: Place, events: int) -> list[dict[int, float]]:
+    """Return what each client received and when. `source` starts when all of them are subscribed."""
     async with asyncio.timeout(PATIENCE_S):
         listeners = await listen(place, CLIENTS, events)
         source.tell(str(events))
@@ -88,4 +88,4 @@ async def _hear(source: Contender, place: Place, events: int) -> list[dict[int, 
     for each in listeners:
         each.close()
     await asyncio.sleep(0.2)
-    return [each.heard for each in listeners]
+    return [each.received for each in listeners]

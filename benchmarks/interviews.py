@@ -1,6 +1,6 @@
-"""An interview without a model, over the API: how long a turn takes, from the answer to the next question.
+"""An interview without a model over the API: the time from an answer to the next question.
 
-The floor is the smallest request of the same server that reads one row.
+The lower bound is the smallest request to the same server that reads one row.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from benchmarks.report import Result, compare
 INTERVIEWS = 40
 ROUNDS = 3
 FLOOR = "GET of one interview"
-GOAL_MS = 50.0
-DESCRIPTIONS = ("Analyse our sales data", "Write poems", "Review pull requests", "Remind me of birthdays")
+TARGET_MS = 50.0
+DESCRIPTIONS = ("Analyze our sales data", "Write poems", "Review pull requests", "Remind me of birthdays")
 
 
 def measure(bench: Bench) -> Iterator[Result]:
@@ -28,7 +28,7 @@ def measure(bench: Bench) -> Iterator[Result]:
     server = Server(bench.new_folder() / "data")
     server.start()
     try:
-        asyncio.run(_walk(server, 1))  # the first one loads what the others find
+        asyncio.run(_walk(server, 1))  # the first one warms up the caches
         contenders = {
             "turn": lambda: _numbers(asyncio.run(_walk(server, count))),
             "floor": lambda: _numbers(asyncio.run(_look(server, count * 6))),
@@ -39,8 +39,8 @@ def measure(bench: Bench) -> Iterator[Result]:
     for number in ("p50", "p95"):
         compared = pairs(rounds, "turn", "floor", number)
         yield compare("interviews", f"a turn without a model, {number}", "ms", "less", FLOOR, compared)
-    slowest = [(turn, GOAL_MS) for turn, _ in pairs(rounds, "turn", "floor", "p95")]
-    yield compare("interviews", "a turn without a model, p95", "ms", "less", "the goal", slowest)
+    slowest = [(turn, TARGET_MS) for turn, _ in pairs(rounds, "turn", "floor", "p95")]
+    yield compare("interviews", "a turn without a model, p95", "ms", "less", "the target", slowest)
 
 
 def _numbers(times: list[float]) -> Numbers:
@@ -49,7 +49,7 @@ def _numbers(times: list[float]) -> Numbers:
 
 
 async def _walk(server: Server, count: int) -> list[float]:
-    """Milliseconds of every answer of so many interviews, one after the other."""
+    """Answer this many interviews one after the other, and return the milliseconds of each answer."""
     times: list[float] = []
     async with _client(server) as client:
         for number in range(count):

@@ -1,7 +1,7 @@
-"""A WebSocket client that costs almost nothing, so that the server's time is measured and not the client's.
+"""A minimal WebSocket client, so that the time of the server is measured and not that of the client.
 
-It knows as much of the protocol as a server of ours uses: an upgrade without extensions, then small unmasked text
-frames. It looks for sequence numbers and notes when they came (the monotonic clock is the same in all processes).
+It implements only what our server uses: an upgrade without extensions, then small unmasked text frames. It searches
+for sequence numbers and records when they arrived; all processes share the monotonic clock.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _UPGRADE = (
 
 @dataclass
 class Place:
-    """Where to listen, and after which event."""
+    """The stream to follow, and the event to start after."""
 
     url: str
     key: str
@@ -34,7 +34,7 @@ class Listener(asyncio.Protocol):
     def __init__(self, place: Place, expected: int) -> None:
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.heard: dict[int, float] = {}
+        self.received: dict[int, float] = {}
         host = urlsplit(place.url).netloc
         self._hello = _UPGRADE.format(host=host, key=place.key).encode()
         self._where = {"stream": place.stream, "after": place.after}
@@ -42,7 +42,7 @@ class Listener(asyncio.Protocol):
         self._upgraded = False
         self._left = b""
 
-    def connection_made(self, transport: Any) -> None:  # uvloop's is no subclass of asyncio's
+    def connection_made(self, transport: Any) -> None:  # uvloop's loop is not a subclass of asyncio's
         self._transport = transport
         transport.write(self._hello)
 
@@ -89,13 +89,13 @@ class Listener(asyncio.Protocol):
             self.ready.set_result(None)
             return
         for seq in _SEQ.findall(message):
-            self.heard[int(seq)] = at
-        if len(self.heard) >= self._expected and not self.done.done():
+            self.received[int(seq)] = at
+        if len(self.received) >= self._expected and not self.done.done():
             self.done.set_result(None)
 
 
 async def listen(place: Place, clients: int, expected: int) -> list[Listener]:
-    """All connected and subscribed."""
+    """Connect and subscribe all clients."""
     address, loop = urlsplit(place.url), asyncio.get_running_loop()
     where = address.hostname or "", address.port or 80
     listeners: list[Listener] = []
@@ -108,5 +108,5 @@ async def listen(place: Place, clients: int, expected: int) -> list[Listener]:
 
 
 def _masked(payload: bytes) -> bytes:
-    """A client's text frame with a mask of zeros; good for up to 125 bytes."""
+    """Return a client's text frame with a mask of zeros, for up to 125 bytes."""
     return bytes([0x81, 0x80 | len(payload), 0, 0, 0, 0]) + payload

@@ -1,4 +1,4 @@
-"""The event loop that `forge serve` uses, for whoever contends."""
+"""The event loop that `forge serve` uses, for contenders."""
 
 import asyncio
 from collections.abc import Coroutine

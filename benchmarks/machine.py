@@ -1,4 +1,4 @@
-"""The facts about a machine that its numbers depend on; nothing that says whose it is."""
+"""Facts about a machine that influence its results, and nothing that identifies it."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ SYNCS = 200
 
 
 def machine_facts(folder: Path) -> Facts:
-    """`folder` is where the databases under test live: its disk is the one that counts."""
+    """Return the facts; the disk that counts is that of `folder`, where the measured databases are."""
     return {
         "cores": str(os.cpu_count()),
         "CPU": _first(Path("/proc/cpuinfo"), r"model name\s*:\s*(.+)") or platform.machine(),
@@ -30,7 +30,7 @@ def machine_facts(folder: Path) -> Facts:
 
 
 def slug(facts: Facts) -> str:
-    """What tells machines apart, in a file name."""
+    """Return a file name part that distinguishes machines."""
     python = facts["Python"].rpartition(".")[0]
     text = f"{facts['cores']} cores {facts['CPU']} {facts['memory']} python {python}"
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")
@@ -51,7 +51,7 @@ def _postgres() -> str:
 
 
 def _fdatasync_p50_ms(folder: Path) -> float:
-    """A commit of either database waits for one of these."""
+    """A commit waits for one of these on either database."""
     path, took = folder / "fdatasync", list[float]()
     with path.open("wb", buffering=0) as file:
         for _ in range(SYNCS):

@@ -1,4 +1,4 @@
-"""What Forge takes while it does nothing: memory and CPU, alone and with 1,000 runs waiting for an answer."""
+"""Memory and CPU of an idle Forge, alone and with 1,000 runs waiting for an answer."""
 
 import os
 import re
@@ -20,7 +20,7 @@ PEER = "FastAPI + DBOS alone"
 
 
 def measure(bench: Bench) -> Iterator[Result]:
-    """All four processes stand idle side by side and are watched over the same seconds."""
+    """Watch all four idle processes over the same seconds."""
     waiting, window_s = bench.size(1000, 100), bench.size(10, 4)
     with ExitStack() as stack:
         processes = {
@@ -29,7 +29,7 @@ def measure(bench: Bench) -> Iterator[Result]:
             "forge waiting": stack.enter_context(_forge(bench, waiting)),
             "peer waiting": stack.enter_context(_peer(bench, waiting)),
         }
-        time.sleep(2)  # what starting left behind
+        time.sleep(2)  # work left over from the start
         rounds = [_watch(processes, window_s) for _ in bench.rounds(ROUNDS)]
     for state, what in (("idle", "idle"), ("waiting", f"{waiting} runs waiting")):
         for number, unit in LINES:
@@ -39,7 +39,7 @@ def measure(bench: Bench) -> Iterator[Result]:
 
 @contextmanager
 def _forge(bench: Bench, waiting: int) -> Iterator[int]:
-    """`forge serve` on SQLite."""
+    """Start `forge serve` on SQLite."""
     data_dir = bench.new_folder() / "data"
     with answering("benchmarks.contenders.asking_server", "serve", "--data-dir", str(data_dir)) as server:
         _start_waiting(data_dir, waiting)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.report import Result, number, rows
+from benchmarks.report import DIRECTIONS, Result, number, rows
 
 BEGIN = "<!-- written by make bench -->\n"
 END = "<!-- end of what make bench wrote -->\n"
@@ -22,12 +22,12 @@ QUOTED = {
     (
         "chats",
         "50 chats at once, first word, p50",
-        "the scripted model asked directly",
+        "the scripted model called directly",
     ): "time to the first word of an answer, 50 chats at once, p50",
     (
         "interviews",
         "a turn without a model, p95",
-        "the goal",
+        "the target",
     ): "time to the next question of an interview without a model, p95",
     (
         "skills",
@@ -38,7 +38,7 @@ QUOTED = {
     (
         "tokens",
         "input of a 40-turn build, at claude-opus-4-6's prices",
-        "sending all of it again",
+        "resending everything",
     ): "billed input of a 40-turn build",
     ("startup", "forge serve, second start", "importing its libraries"): "start of `forge serve`",
     ("memory", "memory, idle", "FastAPI + DBOS alone"): "memory, idle",
@@ -65,4 +65,10 @@ def _cells(title: str, result: Result) -> tuple[str, ...]:
     if result["ratio"] is None:
         return title, "-", result["against"], "-", result["note"]
     ours, peer = (f"{number(value)} {result['unit']}" for value in (result["ours"], result["peer"]))
-    return title, ours, result["against"], peer, f"{result['ratio']:.2f} ({result['better']} is better)"
+    return (
+        title,
+        ours,
+        result["against"],
+        peer,
+        f"{result['ratio']:.2f} ({DIRECTIONS[result['better']]} is better)",
+    )

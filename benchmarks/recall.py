@@ -1,4 +1,4 @@
-"""How well a question finds the one memory that answers it, by meaning and by words; and what a question costs."""
+"""How well a question finds the one memory that answers it, by meaning and by words, and the cost of a question."""
 
 import asyncio
 import time
@@ -38,12 +38,12 @@ def measure(bench: Bench) -> Iterator[Result]:
 
 
 def _compare(meaning: "Recalled", words: "Recalled", against: str) -> Iterator[Result]:
-    for asked, questions in (("asked in other words", (1,)), ("asked either way", (1, 2))):
+    for asked, questions in (("paraphrased question", (1,)), ("any question", (1, 2))):
         for where, places in (("first", 1), ("among the first 5", 5)):
             shares = meaning.missed(questions, places), words.missed(questions, places)
             yield compare("recall", f"{asked}, not found {where}", "of questions", "less", against, [shares])
     strays = meaning.strays(), words.strays()
-    yield compare("recall", "memories with a question none answers", "memories", "less", against, [strays])
+    yield compare("recall", "memories sent with an unrelated question", "memories", "less", against, [strays])
     times = median(meaning.times_ms), median(words.times_ms)
     yield compare("recall", "a question", "ms", "less", against, [times])
 
@@ -51,16 +51,16 @@ def _compare(meaning: "Recalled", words: "Recalled", against: str) -> Iterator[R
 @dataclass
 class Recalled:
     found: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """By question: the facts, best first."""
+    """Return the facts found for each question, best first."""
     times_ms: list[float] = field(default_factory=list[float])
 
     def missed(self, which: tuple[int, ...], places: int) -> float:
-        """The share of questions whose fact is not among the first so many."""
+        """Return the share of questions whose fact is not among the first `n`."""
         asked = [(row[0], row[number]) for row in FACTS for number in which]
         return sum(fact not in self.found[question][:places] for fact, question in asked) / len(asked)
 
     def strays(self) -> float:
-        """How many memories go along on average with a question that has nothing to do with any."""
+        """Return the average number of memories that are sent with an unrelated question."""
         return sum(len(self.found[question]) for question in UNANSWERED) / len(UNANSWERED)
 
 

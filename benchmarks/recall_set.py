@@ -1,7 +1,7 @@
-"""Facts as a bot keeps them, with two questions for each, and questions that none of them answers.
+"""Facts as a bot stores them, with two questions for each, and questions that none of them answers.
 
-The first question of a fact has none of its words, the second has some, as people ask who remember what they said.
-Written for this benchmark; of what Forge computes only the least similarity was looked at on it.
+The first question of a fact shares no words with it; the second shares some, as when people remember what they said.
+The set was written for this benchmark; only the minimum similarity was chosen with it.
 """
 
 FACTS = (
@@ -41,7 +41,7 @@ FACTS = (
         "Am I learning Italian or Portuguese?",
     ),
     (
-        "Mara runs ten kilometres every Sunday morning.",
+        "Mara runs ten kilometers every Sunday morning.",
         "What do I do for exercise at the weekend?",
         "How far do I run on Sundays?",
     ),
@@ -66,9 +66,9 @@ FACTS = (
         "Do I drink beer or other alcohol?",
     ),
     (
-        "Mara's favourite author is Ursula K. Le Guin.",
+        "Mara's favorite author is Ursula K. Le Guin.",
         "Whose novels do I enjoy most?",
-        "Who is my favourite author?",
+        "Who is my favorite author?",
     ),
     (
         "Mara's home server runs NixOS on an old ThinkPad.",
@@ -136,9 +136,9 @@ FACTS = (
         "Do I play first or second violin?",
     ),
     (
-        "Mara's neighbour Ludek has a spare key.",
+        "Mara's neighbor Ludek has a spare key.",
         "Who can let me in if I lock myself out?",
-        "Which neighbour has the spare key?",
+        "Which neighbor has the spare key?",
     ),
     (
         "Mara is left-handed.",
@@ -266,9 +266,9 @@ UNANSWERED = (
     "What does the word 'ostensible' mean?",
     "How many moons does Jupiter have?",
     "Sort this list of numbers in ascending order.",
-    "Summarise the French Revolution in three sentences.",
+    "Summarize the French Revolution in three sentences.",
     "What is the time complexity of merge sort?",
-    "Convert 30 miles to kilometres.",
+    "Convert 30 miles to kilometers.",
     "Why is the sky blue?",
     "Give me a regular expression for an email address.",
     "What is the difference between TCP and UDP?",

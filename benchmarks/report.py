@@ -1,4 +1,4 @@
-"""What a benchmark says: ours beside a peer or the floor, as a ratio, with every round it was made from."""
+"""Results of a benchmark: Forge compared with a peer or lower bound, as a ratio, with the numbers of every round."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ Better = Literal["more", "less"]
 
 
 class Result(TypedDict):
-    """One line of the table. `ours`, `peer` and `ratio` are None when `note` says why there is no number."""
+    """A line of the table. `ours`, `peer` and `ratio` are None if there is no number; `note` then has the reason."""
 
     name: str
     what: str
@@ -36,7 +36,8 @@ class Saved(TypedDict):
 def compare(
     name: str, what: str, unit: str, better: Better, against: str, rounds: Sequence[tuple[float, float]]
 ) -> Result:
-    """Medians over the rounds. The ratio is the median of each round's own: neighbours met the same load."""
+    """Compute medians over the rounds. The ratio is the median of the ratios of the rounds, which were measured under
+    the same load."""
     return Result(
         name=name,
         what=what,
@@ -52,7 +53,7 @@ def compare(
 
 
 def missing(name: str, what: str, unit: str, against: str, why: str) -> Result:
-    """A peer that could not be measured here leaves a line that says so."""
+    """Return a line for a peer that could not be measured, with the reason."""
     return Result(
         name=name,
         what=what,
@@ -67,11 +68,12 @@ def missing(name: str, what: str, unit: str, against: str, why: str) -> Result:
     )
 
 
-HEAD = ("benchmark", "what", "ours", "beside", "its", "unit", "ratio", "rounds")
+HEAD = ("benchmark", "measurement", "Forge", "compared with", "result", "unit", "ratio", "rounds")
+DIRECTIONS: Mapping[Better, str] = {"more": "higher", "less": "lower"}
 
 
 def table(results: Iterable[Result]) -> str:
-    """For a terminal: columns padded with spaces."""
+    """Format rows for a terminal, with columns padded by spaces."""
     return columns([HEAD, *(_cells(result) for result in results)])
 
 
@@ -82,7 +84,7 @@ def columns(table: Sequence[Sequence[str]]) -> str:
 
 
 def rows(table: Sequence[Sequence[str]]) -> str:
-    """In Markdown; the first row is the head."""
+    """Format rows as Markdown; the first row is the header."""
     head, *others = table
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *others))
 
@@ -92,14 +94,14 @@ def markdown(saved: Saved) -> str:
     lines = rows([HEAD, *(_cells(result) for result in saved["results"])])
     return (
         "# Latest results\n\n"
-        f"Written by `make bench` on {saved['measured']}; how to read it: [docs/benchmarks.md]"
+        f"Written by `make bench` on {saved['measured']}; see [docs/benchmarks.md]"
         "(../../docs/benchmarks.md).\n\n"
         f"{facts}\n\n{lines}\n"
     )
 
 
 def save(folder: Path, machine: Facts, results: Sequence[Result]) -> Path:
-    """One file per day and machine: what was measured again replaces its lines, the others stay."""
+    """Write one file per day and machine: new results replace earlier ones, others are kept."""
     today = datetime.now(UTC).date().isoformat()
     path = folder / f"{today}-{slug(machine)}.json"
     again = {result["name"] for result in results}
@@ -138,7 +140,7 @@ def _cells(result: Result) -> tuple[str, ...]:
         result["against"],
         number(result["peer"]),
         result["unit"],
-        f"{result['ratio']:.2f} x ({result['better']} is better)",
+        f"{result['ratio']:.2f} x ({DIRECTIONS[result['better']]} is better)",
         str(len(result["rounds"])),
     )
 

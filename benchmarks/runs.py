@@ -1,4 +1,4 @@
-"""What a run costs: 1-step runs, a 10-step chain, 20 chains at once; beside DBOS alone and LangGraph."""
+"""The cost of a run: 1-step runs, a 10-step chain, 20 chains at once, compared with DBOS alone and LangGraph."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""What locking a command in costs beside running it bare, and how soon a cancelled one is dead."""
+"""The cost of running a command in the sandbox instead of directly, and the time until a cancelled one is dead."""
 
 import asyncio
 import subprocess
@@ -36,7 +36,9 @@ def measure(bench: Bench) -> Iterator[Result]:
             yield compare("sandbox", f"{what}, {report.backend}", "ms", "less", "bare", rounds)
         times = [runner.run(_cancel(sandboxes, workdir)) for _ in range(bench.size(CANCELS, 5))]
         p50, p95 = median(times), quantiles(times, n=20)[-1]
-        yield compare("sandbox", "cancel until all is dead, p95", "ms", "less", "p50", [(p95, p50)])
+        yield compare(
+            "sandbox", "cancel until all processes are dead, p95", "ms", "less", "p50", [(p95, p50)]
+        )
 
 
 def _commands() -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Searching 5,000 files beside ripgrep, and reading one file beside a plain `open()`."""
+"""Searching 5,000 files, compared with ripgrep, and reading one file, compared with a plain `open()`."""
 
 import random
 import shutil
@@ -45,7 +45,7 @@ PATTERNS = {
 def measure(bench: Bench) -> Iterator[Result]:
     root = bench.new_folder() / "project"
     count = bench.size(5000, 500)
-    _plant(root, count)
+    _create_files(root, count)
     with Files(root) as files, Files(root, kernel=False) as walking:
         yield from _searches(bench, files, count)
         yield from _reads(bench, {"openat2": files, "component walk": walking}, root)
@@ -85,7 +85,7 @@ def _reads(bench: Bench, ways: dict[str, Files], root: Path) -> Iterator[Result]
 
 
 def _best(act: Callable[[], object], tries: int = 3) -> Callable[[], Numbers]:
-    """The quickest of a few: the others met somebody else's work."""
+    """Return the fastest of a few measurements; the others were disturbed by other processes."""
 
     def run() -> Numbers:
         return {"ms": min(_timed(act) for _ in range(tries)) * 1e3}
@@ -106,8 +106,8 @@ def _timed(act: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def _plant(root: Path, count: int) -> None:
-    """Files that look like code, always the same ones: about 6 kB each, eleven in a directory."""
+def _create_files(root: Path, count: int) -> None:
+    """Create files that look like code, always the same: about 6 kB each, eleven per directory."""
     chance = random.Random(5)
     for number in range(count):
         folder = root / f"package_{number % 47}" / f"part_{number % 10}"

@@ -1,4 +1,4 @@
-"""What a script of a skill costs in a fresh instance beside a bare process of the same script, and a thousand at once."""
+"""The cost of a skill script in a fresh instance, compared with a bare process, and of a thousand at once."""
 
 import asyncio
 import json
@@ -126,7 +126,7 @@ async def _many(pool: WorkerPool, language: Language, count: int) -> list[RunOut
 
 
 def _resident_mb(pid: str) -> float:
-    """The most it ever had. Pages that processes share are counted in each of them."""
+    """Return the peak memory. Pages shared by processes are counted in each of them."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1024

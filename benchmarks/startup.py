@@ -1,4 +1,4 @@
-"""How long until Forge answers: `forge serve` and `forge --help`, beside what nobody can start faster."""
+"""The time until Forge responds: `forge serve` and `forge --help`, compared with lower bounds."""
 
 import json
 import shutil
@@ -43,7 +43,7 @@ def measure(bench: Bench) -> Iterator[Result]:
         "first": first,
         "second": lambda: _until_answer("forge", "serve", "--data-dir", str(data_dir)),
     }
-    _until_end("-c", LIBRARIES)  # nobody pays for a cold disk
+    _until_end("-c", LIBRARIES)  # warm the disk cache
     rounds = [{name: contender() for name, contender in contenders.items()} for _ in bench.rounds(ROUNDS)]
     for what, ours, against, peer in LINES:
         compared = [(each[ours], each[peer]) for each in rounds]
@@ -69,7 +69,7 @@ def answering(
     environment: Mapping[str, str] | None = None,
     output: int | IO[bytes] = subprocess.DEVNULL,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A server process that has answered its first request; ended politely afterwards."""
+    """Yield a server process that has answered its first request, and stop it afterwards."""
     port = _free_port()
     command = [sys.executable, "-m", module, *arguments, "--port", str(port)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, env=environment)
@@ -84,7 +84,7 @@ def answering(
 
 
 def server_file(data_dir: Path) -> dict[str, str]:
-    """The address and the key of the Forge that serves this directory; it writes them once it is ready."""
+    """Return the address and the key of the Forge that serves this directory; it writes them once it is ready."""
     path = data_dir / "server.json"
     wait_for(path.exists, "the server's file")
     return json.loads(path.read_text())

@@ -1,4 +1,4 @@
-"""Wall time and CPU time. On a shared machine the second is the steadier one."""
+"""Wall time and CPU time. On a shared machine, CPU time is more stable."""
 
 import time
 
@@ -8,5 +8,5 @@ class Stopwatch:
         self._began = time.perf_counter(), time.process_time()
 
     def read(self) -> tuple[float, float]:
-        """Seconds, and CPU seconds of this process."""
+        """Return seconds, and CPU seconds of this process."""
         return time.perf_counter() - self._began[0], time.process_time() - self._began[1]

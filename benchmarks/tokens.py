@@ -1,5 +1,5 @@
-"""What a build costs in tokens: a scripted build of 40 turns through the real loop, beside a loop that sends
-everything again each turn. Billed tokens weigh what each kind costs: written to the cache, read from it, or plain."""
+"""The tokens billed for a scripted build of 40 turns through the real loop, compared with a loop that resends
+everything in each turn. Tokens are weighted by their price: written to the cache, read from it, or plain."""
 
 import asyncio
 import random
@@ -20,12 +20,12 @@ from forge.store.schema import migrate
 
 TURNS = 40
 ROUNDS = 5
-"""Each a build of its own."""
+"""Each is a build of its own."""
 FILES = 24
 WRITE = 1.25
 READS = {"claude-opus-4-6": 0.1, "claude-opus-5-5": 0.05}
-"""What reading a token from the cache costs, in plain ones (from genai-prices)."""
-NAIVE = "sending all of it again"
+"""The price of a token read from the cache, relative to a plain one (from genai-prices)."""
+NAIVE = "resending everything"
 
 
 def measure(bench: Bench) -> Iterator[Result]:
@@ -52,7 +52,7 @@ def _sent(usages: list[Usage]) -> int:
 
 
 async def build(folder: Path, seed: int, *, compacting: bool) -> list[Usage]:
-    """The usage of every request."""
+    """Run a build and return the usage of every request."""
     root = folder / "tree"
     root.mkdir(parents=True)
     make_project(root)
@@ -79,7 +79,7 @@ def _never(*_: Any, **__: Any) -> Compacted | None:
 
 
 def make_project(root: Path) -> None:
-    """Files as long as files are, the same in every run."""
+    """Create files of typical length, the same in every run."""
     chance = random.Random(1)
     for number in range(FILES):
         lines = [
@@ -90,7 +90,7 @@ def make_project(root: Path) -> None:
 
 
 def script(seed: int) -> dict[str, Any]:
-    """Mostly looking, then changing what was looked at, now and then a new file: as builds go."""
+    """Return a script that mostly reads, then changes what it read, and sometimes creates a file, as builds do."""
     chance = random.Random(seed)
     turns = [_turn(chance, number) for number in range(TURNS - 1)]
     return {"scenes": {"build": {"turns": [*turns, {"text": "It is built."}], "after": "stop"}}}

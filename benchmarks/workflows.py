@@ -1,4 +1,5 @@
-"""What a step of a workflow costs: a chain of 10, 50 side by side, 100 chains at once; beside DBOS, LangGraph and Prefect."""
+"""The cost of a workflow step: a chain of 10, 50 in parallel, 100 chains at once, compared with DBOS, LangGraph and
+Prefect."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -52,7 +53,7 @@ def _has_extension(bench: Bench, name: str) -> bool:
 
 
 def _open(bench: Bench, stack: ExitStack, database: str, command: list[str]) -> Contender:
-    """Ready: whoever starts while another is measured disturbs it."""
+    """Start all contenders before measuring: a start would disturb another one's measurement."""
     contender = stack.enter_context(started(bench.new_folder(), command, bench.new_database(database)))
     contender.hear()
     return contender

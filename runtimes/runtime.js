@@ -1,18 +1,18 @@
-// The JavaScript side of a skill: what it can call, how its source becomes `run`, and how its failures are told.
-// A skill may change any of this, and changes it for itself alone: nothing here outlives one call.
+// The JavaScript side of a skill script: its functions, loading its source, and reporting its errors.
+// A skill can modify everything here, but only for itself: nothing outlives one call.
 import { call } from 'forge:skill/host@1.0.0';
 
 const { parse, stringify } = JSON;
 const { assign } = Object;
-const evaluate = eval; // under another name it evaluates among the globals, not in here
+const evaluate = eval; // called by another name, it evaluates in the global scope
 const global = globalThis;
 const MAX_TEXT = 8000;
 const RANDOM_AT_ONCE = 256;
-const ABOUT_ITSELF = /\b(?:context|settings)\b/; // asked for only where it is wanted
+const ABOUT_ITSELF = /\b(?:context|settings)\b/; // fetched only if the source mentions them
 const ASYNCHRONOUS =
-  'run is asynchronous, and a skill is not: whatever it calls answers at once. Leave out async, await and promises.';
+  'run is asynchronous, but skills are synchronous: every call returns its result. Remove async, await and promises.';
 
-let reserve = new ArrayBuffer(1 << 18); // given back when memory is out, so that this can still be said
+let reserve = new ArrayBuffer(1 << 18); // freed when memory runs out, so that the error can still be reported
 
 class HostError extends Error {
   get name() {
@@ -30,7 +30,7 @@ function ask(op, args) {
   return parse(reply);
 }
 
-// ---- what a skill can call
+// ---- functions for skills
 
 function fetch(url, { method = 'GET', headers = {}, body = null } = {}) {
   const reply = ask('http', { method: `${method}`.toUpperCase(), url: `${url}`, headers, body });
@@ -82,7 +82,7 @@ const console = {
   error: logger('error'),
 };
 
-// The engine's own generator stands in the snapshot: every call would draw the same numbers.
+// The state of the engine's own generator is part of the snapshot: every call would return the same numbers.
 let drawn = [];
 function random() {
   if (drawn.length === 0) drawn = ask('random', { count: RANDOM_AT_ONCE });
@@ -109,7 +109,7 @@ Math.random = random;
 
 // ---- from source to `run`
 
-// `export` is all of a module that one file needs, so it is taken away where a line begins with it. Names and lines stay.
+// A single file needs nothing of a module but `export`, so `export` is removed at line starts. Lines stay where they are.
 const EXPORT = /^([ \t]*)export[ \t]+/m;
 const EXPORTED_NAMES = /^([ \t]*)export[ \t]*\{([^}]*)\}[ \t]*;?/gm;
 const DEFAULT = /^([ \t]*)export[ \t]+default[ \t]+/gm;
@@ -131,7 +131,7 @@ function isModule(source) {
   if (!EXPORT.test(source) && !source.includes('export{')) return false;
   try {
     new Function(source);
-    return false; // `export` stood in a text or a comment
+    return false; // `export` is in a string or a comment
   } catch (error) {
     return error instanceof SyntaxError;
   }
@@ -150,7 +150,7 @@ function load(source) {
   return [named, given.default, given.run, given].find((found) => typeof found === 'function');
 }
 
-// ---- telling how it ended
+// ---- results and errors
 
 function refuseNotFinite(key, value) {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${key || 'it'} is ${value}`);
@@ -165,7 +165,7 @@ function written(value) {
     return text;
   } catch (error) {
     if (isOutOfMemory(error)) throw error;
-    throw failure('output', `what run gave is no JSON: ${textOf(error)}`);
+    throw failure('output', `the return value of run is not JSON: ${textOf(error)}`);
   }
 }
 
@@ -176,7 +176,7 @@ function textOf(error) {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : shown(error);
     return `${text}`.slice(0, MAX_TEXT);
   } catch {
-    return 'something that cannot be shown was thrown';
+    return 'an error that cannot be displayed was thrown';
   }
 }
 
@@ -186,15 +186,15 @@ function stackOf(error) {
   return own.join('\n').replaceAll('<input>', 'skill.js').slice(0, MAX_TEXT);
 }
 
-const failure = (kind, message, stack = '') => ({ isFailure: true, told: stringify({ kind, message, stack }) });
+const failure = (kind, message, stack = '') => ({ isFailure: true, report: stringify({ kind, message, stack }) });
 
-function toldOf(error, otherwise) {
-  if (error?.isFailure) return error.told;
+function reportOf(error, otherwise) {
+  if (error?.isFailure) return error.report;
   if (isOutOfMemory(error)) {
     reserve = null;
-    return failure('memory', 'out of memory').told;
+    return failure('memory', 'out of memory').report;
   }
-  return failure(otherwise, textOf(error), stackOf(error)).told;
+  return failure(otherwise, textOf(error), stackOf(error)).report;
 }
 
 export function run(source, input) {
@@ -203,13 +203,13 @@ export function run(source, input) {
     entry = load(source);
     if (!entry) throw failure('unusable', 'there is no function run(input) in skill.js');
   } catch (error) {
-    throw toldOf(error, error instanceof SyntaxError ? 'unusable' : 'raised');
+    throw reportOf(error, error instanceof SyntaxError ? 'unusable' : 'raised');
   }
   try {
     const value = entry(parse(input));
     if (typeof value?.then === 'function') throw failure('unusable', ASYNCHRONOUS);
     return written(value);
   } catch (error) {
-    throw toldOf(error, 'raised');
+    throw reportOf(error, 'raised');
   }
 }

@@ -1,7 +1,7 @@
-"""The Python side of a skill: what it can call, how its source becomes `run`, and how its failures are told.
+"""The Python side of a skill script: its functions, loading its source, and reporting its errors.
 
-A skill may change any of this, and changes it for itself alone: nothing here outlives one call. There are no files
-inside, so what is not imported here cannot be imported by a skill.
+A skill can modify everything here, but only for itself: nothing outlives one call. There is no file system inside, so
+a skill can import only the modules that are imported here.
 """
 
 import abc
@@ -88,14 +88,14 @@ from wit_world.imports import host
 MAX_TEXT = 8000
 FILE = "skill.py"
 ABOUT_ITSELF = re.compile(r"\b(context|settings)\b")
-"""Asked for only where it is wanted."""
+"""Fetched only if the source mentions them."""
 ASYNCHRONOUS = (
-    "run is asynchronous, and a skill is not: whatever it calls answers at once. Leave out async and await."
+    "run is asynchronous, but skills are synchronous: every call returns its result. Remove async and await."
 )
 _reserve = [bytearray(1 << 18)]
-"""Given back when memory is out, so that this can still be said."""
+"""Freed when memory runs out, so that the error can still be reported."""
 
-# First uses that make or load something: here, so that they are in the snapshot and not in every call.
+# First uses that load or create something, so that they are part of the snapshot and not of every call.
 json.dumps({"a": [1, 2.5, None, "é"]})
 json.loads('{"a": [1, 2.5, null, "x"]}')
 re.compile(r"\w+")
@@ -106,7 +106,7 @@ mimetypes.init()
 
 
 class HostError(Exception):
-    """What the host could not do: a file that is not there, a host that is not on the list."""
+    """The host could not do something: a missing file, a host that is not granted."""
 
 
 def ask(op, **arguments):
@@ -188,7 +188,7 @@ def log(*values, level="info"):
 
 
 def print_to_log(*values, sep=" ", end="\n", file=None, flush=False):
-    """`end`, `file` and `flush` are taken, since programs give them, and mean nothing: there are lines."""
+    """Accept `end`, `file` and `flush` for compatibility, and ignore them: the log consists of lines."""
     ask("log", level="info", message=(" " if sep is None else sep).join(map(str, values)))
 
 
@@ -209,7 +209,7 @@ CALLABLE = {
 class Failure(Exception):
     def __init__(self, kind, message, stack=""):
         super().__init__(kind)
-        self.told = json.dumps({"kind": kind, "message": message[:MAX_TEXT], "stack": stack[:MAX_TEXT]})
+        self.report = json.dumps({"kind": kind, "message": message[:MAX_TEXT], "stack": stack[:MAX_TEXT]})
 
 
 def load(source):
@@ -234,7 +234,7 @@ def written(value):
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
-        raise Failure("output", f"what run gave is no JSON: {error}") from None
+        raise Failure("output", f"the return value of run is not JSON: {error}") from None
 
 
 def failure_of(error, source):
@@ -253,12 +253,12 @@ def message_of(error):
     try:
         text = str(error)
     except Exception:
-        text = "something that cannot be shown was raised"
+        text = "an error that cannot be displayed was raised"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def stack_of(error, source):
-    """Only the author's own lines."""
+    """Return the lines of the traceback that are in the skill's own source."""
     frames = []
     lines = source.splitlines()
     for frame, number in traceback.walk_tb(error.__traceback__):
@@ -275,4 +275,4 @@ class WitWorld(wit_world.WitWorld):
             return written(load(source)(json.loads(input)))
         except BaseException as error:
             failed = failure_of(error, source)
-        raise Err(failed.told)
+        raise Err(failed.report)

@@ -1,4 +1,4 @@
-"""Generates the web app's types from the server's own description of its API; with --check only compares."""
+"""Generate the web app's types from the OpenAPI schema; with --check, only compare them."""
 
 import subprocess
 import sys
@@ -26,12 +26,12 @@ def describe_api() -> bytes:
     command = [BIN / "python", "-m", "forge.api.openapi"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
-        raise Failed("The server could not describe its API (see above).")
+        raise Failed("The OpenAPI schema could not be generated (see above).")
     return done.stdout
 
 
 def write_if_changed(file: Path, content: bytes) -> None:
-    """In one move, since other checkers may be reading the folder."""
+    """Replace the file atomically, because other checkers may be reading the folder."""
     if file.is_file() and file.read_bytes() == content:
         return
     partial = file.with_suffix(".partial")

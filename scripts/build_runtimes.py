@@ -1,7 +1,7 @@
-"""Builds the runtimes of skills: from runtimes/ into the Python package, only when something they are made from has changed.
+"""Build the skill runtimes from runtimes/ into the Python package if their sources have changed.
 
-Each is a WebAssembly component that holds an interpreter and our few lines on top of it. What they are compiled to for
-this machine is kept beside them, so that a checkout need not compile them again; a wheel leaves that out.
+Each is a WebAssembly component that contains an interpreter and a small shim. The code compiled for this machine is
+stored beside them, so that a checkout need not compile it again; a wheel does not contain it.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ def is_fresh(root: Path) -> bool:
 
 
 def refresh(root: Path, found: Node, python: Path) -> None:
-    """`python` has componentize-py and the engine."""
+    """Build what is stale. `python` has componentize-py and the engine."""
     if is_fresh(root):
         return
     target = built(root).with_name("built.partial")
@@ -52,7 +52,8 @@ def refresh(root: Path, found: Node, python: Path) -> None:
 
 
 def _build_js(root: Path, found: Node, target: Path) -> None:
-    """Not `npm ci`: the tool names packages for platforms that were never published, and no lock has those."""
+    """Build with `npm install` instead of `npm ci`: the tool names packages for platforms that were never published,
+    which no lock file contains."""
     folder = root / "runtimes"
     run([found.npm, "install", "--no-save", "--no-audit", "--no-fund"], folder, found.env)
     tool = folder / "node_modules/.bin/componentize-qjs"
@@ -67,8 +68,8 @@ def _build_py(root: Path, python: Path, target: Path) -> None:
 
 
 def _describe(root: Path, python: Path, target: Path) -> None:
-    """The engine itself says what each takes before the first line of a skill."""
-    told: dict[str, dict[str, object]] = {}
+    """Write the manifest, with the memory that each runtime needs by itself, as measured by the engine."""
+    runtimes: dict[str, dict[str, object]] = {}
     js = json.loads((root / "runtimes/package.json").read_text())["devDependencies"]
     py = (root / "locks/runtimes.txt").read_text().split()[0]
     made_with = {"js": f"componentize-qjs=={js['componentize-qjs']}", "py": py}
@@ -82,8 +83,13 @@ def _describe(root: Path, python: Path, target: Path) -> None:
             )
         )
         sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-        told[language] = {"file": file.name, "sha256": sha256, "made_with": made_with[language], **measured}
-    (target / MANIFEST).write_text(json.dumps(told, indent=1) + "\n")
+        runtimes[language] = {
+            "file": file.name,
+            "sha256": sha256,
+            "made_with": made_with[language],
+            **measured,
+        }
+    (target / MANIFEST).write_text(json.dumps(runtimes, indent=1) + "\n")
 
 
 def _digest(root: Path) -> str:
@@ -93,12 +99,12 @@ def _digest(root: Path) -> str:
 
 
 def _stamp(root: Path) -> Stamp:
-    """Beside what it vouches for."""
+    """The stamp is stored beside the files it vouches for."""
     return Stamp(built(root) / ".made-from")
 
 
 def refresh_in(environment: Environment, found: Node) -> None:
-    """With componentize-py, which nothing else needs."""
+    """Build in a temporary environment with componentize-py, which nothing else needs."""
     with step("what builds them"):
         environment.install_lock("runtimes")
     refresh(environment.root, found, environment.python)

@@ -1,8 +1,8 @@
-"""The hatch build hook: a wheel always carries the built web app and the runtimes of skills, so that whoever installs
-it needs neither Node nor what makes WebAssembly.
+"""Hatch build hook: a wheel always contains the built web app and the skill runtimes.
 
-An editable install skips it (`make install` builds both itself), and so does a source archive that already carries what
-was built. Node comes from PATH, else as a build dependency.
+So an installation needs neither Node nor WebAssembly tools. An editable install skips the hook (`make install` builds
+both itself), and so does a source archive that already contains them. Node comes from PATH, otherwise from a build
+dependency.
 """
 
 import sys
@@ -12,7 +12,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# hatch loads this file by its path, which leaves its neighbours out of reach.
+# hatch loads this file by its path, so its folder is not importable.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import build_runtimes
@@ -58,5 +58,5 @@ def refuse_without(wheel: Path) -> None:
     if missing:
         wheel.unlink()
         raise RuntimeError(
-            f"The wheel has no {' and no '.join(sorted(missing))}; it was removed. Does pyproject.toml leave it out?"
+            f"The wheel was removed because it lacks {' and '.join(sorted(missing))}. Does pyproject.toml exclude it?"
         )

@@ -1,4 +1,4 @@
-"""Runs every checker at once; says one line for each that is content, and all that the others say."""
+"""Run all checkers in parallel: one line for each that passes, the full output of each that fails."""
 
 import os
 import subprocess
@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv/bin"
 WEB_BIN = ROOT / "web/node_modules/.bin"
 
-# Dependencies that others load for us by name (database drivers, the parts uvicorn is faster with), and those whose
-# files are read without importing them (weights, a vocabulary).
+# Dependencies loaded by name (database drivers, optional parts of uvicorn), and those whose files are read without
+# importing them (weights, a vocabulary).
 UNIMPORTED = [
     "aiosqlite",
     "blingfire",
@@ -40,7 +40,7 @@ class Check:
 class Result:
     name: str
     passed: bool
-    said: str
+    output: str
     took_s: float
 
 
@@ -81,16 +81,16 @@ def run_check(check: Check, env: dict[str, str]) -> Result:
             text=True,
             check=False,
         )
-        passed, said = done.returncode == 0, done.stdout
+        passed, output = done.returncode == 0, done.stdout
     except OSError as error:
-        passed, said = False, f"{error}\nRun `make dev` first."
-    return Result(check.name, passed, said, time.monotonic() - started)
+        passed, output = False, f"{error}\nRun `make dev` first."
+    return Result(check.name, passed, output, time.monotonic() - started)
 
 
 def report(result: Result) -> None:
     print(f"{'ok    ' if result.passed else 'FAILED'} {result.name} ({result.took_s:.1f} s)", flush=True)
     if not result.passed:
-        print(f"{result.said.rstrip()}\n", flush=True)
+        print(f"{result.output.rstrip()}\n", flush=True)
 
 
 def run_all(env: dict[str, str]) -> list[Result]:

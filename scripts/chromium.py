@@ -1,4 +1,4 @@
-"""Makes sure the browser tests have a Chromium: the machine's own, else apt's, else Playwright's."""
+"""Ensure that the browser tests have a Chromium: one on this machine, from apt, or from Playwright."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from stamps import digest
 from steps import MISSING_REQUIREMENT, Failed, run, step
 
 APT_PACKAGE = "chromium-headless-shell"
-"""Takes half the processor time of the whole browser."""
+"""Uses half the CPU time of the full browser."""
 NAMES = (APT_PACKAGE, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -31,7 +31,7 @@ def ensure(environment: Environment) -> None:
 
 
 def installed(root: Path) -> str | None:
-    """The first Chromium on PATH that starts (some distributions ship a stub that only says it is a snap)."""
+    """Return the first Chromium on PATH that starts; some distributions ship a stub that only refers to a snap."""
     for name in NAMES:
         program = shutil.which(name)
         if program and _starts(program, root):
@@ -57,9 +57,9 @@ def _ways(environment: Environment) -> list[tuple[str, Callable[[], None]]]:
 def _from_apt(root: Path) -> None:
     apt, env = ["apt-get", "-o", "DPkg::Lock::Timeout=300"], {"DEBIAN_FRONTEND": "noninteractive"}
     run([*apt, "update"], root, env)
-    said = run([*apt, "install", "-y", "--no-install-recommends", APT_PACKAGE], root, env)
+    output = run([*apt, "install", "-y", "--no-install-recommends", APT_PACKAGE], root, env)
     if installed(root) is None:
-        raise Failed(f"apt-get installed a {APT_PACKAGE} that does not start:\n{said}")
+        raise Failed(f"The {APT_PACKAGE} installed by apt-get does not start:\n{output}")
 
 
 def _from_playwright(environment: Environment) -> None:

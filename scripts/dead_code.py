@@ -1,7 +1,7 @@
-"""Finds functions, classes and imports of src/ that nothing in src/ uses (tests do not count as a use).
+"""Find functions, classes and imports of src/ that are not used in src/. Uses in tests do not count.
 
-Vulture as a library rather than a command: fields and constants are read by serialisers and databases, which it
-cannot see, so only what is called or imported is asked about.
+Vulture is used as a library, to check only what is called or imported: fields and constants are read by serializers
+and databases, which it cannot see.
 """
 
 import sys
@@ -10,10 +10,10 @@ from pathlib import Path
 from vulture import Vulture
 
 ROOT = Path(__file__).resolve().parent.parent
-ASKED_ABOUT = {"class", "function", "import", "method", "property", "unreachable_code"}
+CHECKED_TYPES = {"class", "function", "import", "method", "property", "unreachable_code"}
 LIKELY = 60
 
-# A decorator that registers what it decorates is its use.
+# A decorator that registers what it decorates counts as a use.
 REGISTERED_BY = [
     "@*.get",
     "@*.post",
@@ -65,7 +65,7 @@ CALLED_BY_OTHERS = [
 def main() -> int:
     vulture = Vulture(ignore_names=CALLED_BY_OTHERS, ignore_decorators=REGISTERED_BY)
     vulture.scavenge([str(ROOT / "src")])
-    dead = [item for item in vulture.get_unused_code(min_confidence=LIKELY) if item.typ in ASKED_ABOUT]
+    dead = [item for item in vulture.get_unused_code(min_confidence=LIKELY) if item.typ in CHECKED_TYPES]
     for item in dead:
         print(item.get_report())
     return 1 if dead else 0

@@ -1,4 +1,4 @@
-"""Tells uv what pip already knows about this machine: uv reads none of pip's configuration."""
+"""Pass pip's configuration on to uv, which does not read it."""
 
 import ast
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ PASSED_ON = {
     "timeout": "UV_HTTP_TIMEOUT",
     "default-timeout": "UV_HTTP_TIMEOUT",
 }
-# pip's own order: what a later section says wins.
+# The same order as in pip: later sections take precedence.
 SECTIONS = ("global", "install", ":env:")
 
 
 def uv_env(python: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables to add for uv; those that are set already are left alone."""
+    """Return the variables to add for uv, without those that are already set."""
     listed = run([python, "-m", "pip", "config", "list"], python.parent)
     return to_uv(parse_pip_config(listed), environ)
 
 
 def parse_pip_config(listed: str) -> dict[str, str]:
-    """`pip config list` prints `section.key='value'`; anything else it says (warnings) is not ours."""
+    """Parse the `section.key='value'` lines of `pip config list`; ignore other output, such as warnings."""
     found: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
     for line in listed.splitlines():
         name, equals, value = line.partition("=")
@@ -40,7 +40,7 @@ def to_uv(pip: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
     extra = [url for url in pip.get("extra-index-url", "").split() if _is_there(url)]
     if extra:
         env["UV_INDEX"] = " ".join(extra)
-        # pip's meaning of "extra": any index may have the wanted version. Safe, since every install is hashed.
+        # As in pip, any index may have the requested version. Safe, because every install is verified by hash.
         env["UV_INDEX_STRATEGY"] = "unsafe-best-match"
     return {variable: value for variable, value in env.items() if variable not in environ}
 

@@ -1,13 +1,13 @@
-"""Sets up a checkout: Python packages, web app and, with --dev, all that the tests need.
+"""Set up a checkout: Python packages, the web app and, with --dev, everything the tests need.
 
-Needs nothing but Python, does only what is not done yet, and may be interrupted at any time.
+Requires only Python, does only what is missing, and can be interrupted at any time.
 """
 
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 - this runs with whatever python3 the machine has
     sys.stderr.write(f"Forge needs Python 3.11 or newer; this is {sys.version.split()[0]}.\n")
-    sys.stderr.write("Install one, or name it: make install PYTHON=/path/to/python3\n")
+    sys.stderr.write("Install a newer one, or select it: make install PYTHON=/path/to/python3\n")
     sys.exit(2)
 
 import argparse
@@ -29,12 +29,12 @@ def install(root: Path, what: str) -> None:
     environment = Environment(root)
     environment.refresh(dev=what in ("tools", "dev"))
     if what == "recall":
-        with step("recall by meaning"):
+        with step("packages for memory search by meaning"):
             environment.install_lock("recall")
     if web_app.has_sources(root):
         refresh_web(environment, what)
     else:
-        print("No web/package.json: the web app is not built.")
+        print("web/package.json is missing, so the web app is not built.")
     if what != "tools" and build_runtimes.has_sources(root):
         refresh_runtimes(environment)
     if what == "dev":
@@ -42,7 +42,7 @@ def install(root: Path, what: str) -> None:
 
 
 def refresh_web(environment: Environment, what: str) -> None:
-    """Build the web app where it is stale. Checkers and tests need Node even where it is not."""
+    """Build the web app if it is stale. Checkers and tests need Node even if it is not."""
     root = environment.root
     if what in ("run", "recall") and web_app.is_fresh(root):
         return
@@ -54,7 +54,7 @@ def refresh_web(environment: Environment, what: str) -> None:
 
 
 def refresh_runtimes(environment: Environment) -> None:
-    """Build the runtimes of skills where they are stale, with tools that are brought for that alone."""
+    """Build the skill runtimes if they are stale, with tools that are installed only for that."""
     if not build_runtimes.is_fresh(environment.root):
         found = node.find(environment.scripts) or install_node(environment)
         build_runtimes.refresh_in(environment, found)
@@ -67,16 +67,16 @@ def install_node(environment: Environment) -> node.Node:
 
 
 def parse(arguments: list[str]) -> str:
-    """What to set up for: "run", "recall" (memories found by meaning as well), "tools" (no built web, so a broken web can
-    be repaired) or "dev"."""
+    """Return what to set up: "run", "recall" (also memory search by meaning), "tools" (the web app is not built, so
+    that a broken one can be fixed) or "dev"."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     choice = parser.add_mutually_exclusive_group()
     meanings = {
-        "recall": "what finding memories by meaning needs, too",
-        "tools": "the checkers, but no built web app",
-        "dev": "all that tests need",
+        "recall": "also install the packages for memory search by meaning",
+        "tools": "only the checkers, without building the web app",
+        "dev": "everything the tests need",
     }
     for what, meaning in meanings.items():
         choice.add_argument(f"--{what}", dest="what", action="store_const", const=what, help=meaning)
@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> int:
         print(f"\n{failure}", file=sys.stderr)
         return failure.exit_code
     except KeyboardInterrupt:
-        print("Interrupted; run it again to go on.", file=sys.stderr)
+        print("Interrupted. Run it again to continue.", file=sys.stderr)
         return INTERRUPTED
     print(f"Ready in {time.monotonic() - started:.1f} s.")
     return 0

@@ -1,6 +1,6 @@
-"""Resolves pyproject.toml into the hashed locks that every install uses, for all platforms and Pythons at once.
+"""Resolve pyproject.toml into the hashed lock files used by every install, for all platforms and Python versions.
 
-Versions already locked stay unless pyproject.toml forbids them or --upgrade is given.
+Locked versions are kept unless pyproject.toml excludes them or --upgrade is given.
 """
 
 import os
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv/bin"
 COMPILE = ["--universal", "--generate-hashes", "--python-version", "3.11", "--no-header", "--quiet"]
 
-# In this order: what the later ones share with the earlier ones gets the same version.
+# In this order: packages shared with an earlier lock get the same version.
 LOCKS = {
     "runtime": ["pyproject.toml"],
     "recall": ["pyproject.toml", "--extra", "recall", "--constraints", "locks/runtime.txt"],
@@ -26,7 +26,7 @@ LOCKS = {
 
 
 def index_env() -> dict[str, str]:
-    """The machine's package index, but none of its extra ones: a lock must install elsewhere too."""
+    """Return the machine's package index without extra ones, because a lock must be installable elsewhere too."""
     found = uv_env(BIN / "python", os.environ)
     return {variable: value for variable, value in found.items() if not variable.startswith("UV_INDEX")}
 

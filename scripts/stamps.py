@@ -1,6 +1,6 @@
-"""Remembers what a step was made from, so that doing it again with nothing changed costs nothing.
+"""Record what a step was made from, so that it is skipped while nothing has changed.
 
-A stamp is dropped before its step begins and written after it ends: an interrupted step is simply repeated.
+A stamp is removed before its step begins and written after it ends: an interrupted step is simply repeated.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def digest(files: Iterable[Path]) -> str:
-    """One hash over the whole paths and the contents: a checkout that was moved is made again."""
+    """Hash absolute paths and contents, so that a moved checkout is rebuilt."""
     total = hashlib.sha256()
     for file in sorted(files):
         total.update(f"\0{file}\0".encode())
@@ -28,7 +28,7 @@ class Stamp:
 
     @contextmanager
     def renewed(self, made_from: str) -> Iterator[None]:
-        """Hold this around the work: the stamp exists again only if the work ended well."""
+        """Remove the stamp during the work; write it again only if the work succeeds."""
         self.path.unlink(missing_ok=True)
         yield
         self.path.parent.mkdir(parents=True, exist_ok=True)

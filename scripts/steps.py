@@ -1,4 +1,4 @@
-"""How the set-up speaks: one line with its time per thing done, and a command's noise only when it fails."""
+"""Output of the setup: one line with the duration of each step, and the output of a command only if it fails."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ COMMAND_FAILED = 1
 
 
 class Failed(Exception):
-    """A step could not be done; the text says what to do about it."""
+    """A step failed; the message says what to do."""
 
     def __init__(self, message: str, exit_code: int = COMMAND_FAILED) -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ def step(label: str) -> Iterator[None]:
 
 @contextmanager
 def _ticking(label: str, started: float) -> Iterator[None]:
-    """In a terminal the seconds are counted: what takes a minute is seen to be alive."""
+    """Count the seconds in a terminal, to show that a long step is still running."""
     if not sys.stdout.isatty():
         yield
         return
@@ -57,10 +57,7 @@ def _ticking(label: str, started: float) -> Iterator[None]:
 
 
 def run(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str] | None = None) -> str:
-    """Run a command quietly and return its output; on failure raise with everything it said.
-
-    `env` is added to the environment, not put in its place.
-    """
+    """Run a command and return its output; if it fails, raise with all of it. `env` is added to the environment."""
     words = [str(word) for word in command]
     try:
         done = subprocess.run(

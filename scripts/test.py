@@ -1,10 +1,10 @@
-"""Run the Python tests on all processors; try what failed there once more, alone.
+"""Run the Python tests on all processors, and retry a few failed ones once, alone.
 
-`make test` runs a sample of the long tests, chosen by the content of the commit: the same content runs the same tests, and
-each change others. `make test-full` runs all of them. See tests/support/selection.py.
+`make test` runs a sample of the long tests, selected by the content of the commit: the same content selects the same
+tests. `make test-full` runs all of them. See tests/support/selection.py.
 
-A test has to pass while the machine is busy with others. The second try is for the rare one that does not: it is named at
-the end, because it has to be fixed. More than a few failures are no accident, and are not tried again.
+A test has to pass on a busy machine. The retry is for the rare one that does not; it is named at the end, because it
+has to be fixed. If more than a few tests fail, they are not retried.
 """
 
 import json
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest"]
 ON_ALL_PROCESSORS = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
 TESTS_FAILED = 1
-"""Pytest's exit code when tests failed; every other one has a cause that a second try does not remove."""
+"""Pytest's exit code for failed tests. Other codes have causes that a retry does not fix."""
 MAX_RETRIED = 3
 
 
@@ -37,7 +37,7 @@ def main(arguments: list[str], folder: Path = ROOT) -> int:
 
 
 def run(command: list[str], folder: Path) -> int:
-    # Hundreds of processes are started, and without bytecode each of them compiles all libraries again.
+    # Tests start hundreds of processes; without bytecode each of them would compile all libraries again.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
 
@@ -51,12 +51,17 @@ def report(title: str, tests: list[str]) -> None:
 
 
 def sampled(arguments: list[str]) -> list[str]:
-    """Add the sample of the committed tree, unless the arguments ask for another one or for everything."""
+    """Add the sample of the committed tree, unless the arguments request another one or everything."""
     if "--full" in arguments:
         return [argument for argument in arguments if argument != "--full"]
     if any(argument.startswith("--sample") for argument in arguments):
         return arguments
-    command = ["git", "rev-parse", "--short=10", "HEAD^{tree}"]  # a rebase or a new message changes no tests
+    command = [
+        "git",
+        "rev-parse",
+        "--short=10",
+        "HEAD^{tree}",
+    ]  # a rebase or a new commit message selects the same tests
     tree = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
     return ["--sample", tree or "none", *arguments]
 

@@ -1,4 +1,4 @@
-"""Builds the web app from web/ into the Python package, only when something it is made from has changed."""
+"""Build the web app from web/ into the Python package if its sources have changed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ def built_page(root: Path) -> Path:
 
 
 def is_fresh(root: Path) -> bool:
-    """Whether both the npm packages and the built app match the sources."""
+    """Return whether both the npm packages and the built app match the sources."""
     return _packages_are_fresh(root) and _app_is_fresh(root)
 
 
@@ -37,9 +37,9 @@ def refresh_packages(root: Path, node: Node) -> None:
 
 
 def _build(root: Path, node: Node) -> None:
-    said = run([node.npm, "run", "build"], root / "web", node.env)
+    output = run([node.npm, "run", "build"], root / "web", node.env)
     if not built_page(root).is_file():
-        raise Failed(f"`npm run build` made no {built_page(root).relative_to(root)}:\n{said}")
+        raise Failed(f"`npm run build` did not create {built_page(root).relative_to(root)}:\n{output}")
 
 
 def _packages_are_fresh(root: Path) -> bool:
@@ -70,7 +70,7 @@ def _sources(folder: Path) -> Iterator[Path]:
 
 
 def _packages_stamp(root: Path) -> Stamp:
-    """Inside node_modules, so that whoever removes that folder removes the claim that it is there."""
+    """The stamp is inside node_modules, so that it is removed together with that folder."""
     return Stamp(root / "web/node_modules/.forge/packages")
 
 

@@ -1,1 +1,2 @@
-"""What is measured, one process each: DBOS allows one instance per process, and nobody shares an import or a cache."""
+"""The programs that are measured, one process each: DBOS allows one instance per process, and they share no imports
+or caches."""

@@ -1,4 +1,4 @@
-"""The `forge` command, whose self-test only asks its question: 1,000 complete ones would take minutes to get there."""
+"""The `forge` command with a self-test that goes straight to its question: 1,000 complete ones would take minutes."""
 
 from typing import Any
 

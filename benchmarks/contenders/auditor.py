@@ -1,4 +1,4 @@
-"""An auditor that is already there, as in a server: a line names the data directory, the answer is how long an audit took."""
+"""A running auditor, as in a server: each line names a data directory, the reply is the duration of an audit."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The floor of a fan-out: uvicorn and nothing else sends the same text to every socket, with no log behind it."""
+"""The lower bound of a fan-out: bare uvicorn that sends the same text to every socket, without a log behind it."""
 
 import asyncio
 import socket
@@ -19,7 +19,7 @@ STREAM = "account:floor"
 class Broadcast:
     def __init__(self) -> None:
         self._sends: list[Any] = []
-        self._telling: set[asyncio.Task[None]] = set()
+        self._sending: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await receive()
@@ -35,8 +35,8 @@ class Broadcast:
         data = Measured(number=number).model_dump()
         text = Event(STREAM, number, now(), Measured.type, data).json
         task = asyncio.create_task(self._tell_all('{"type":"events","events":[' + text + "]}"))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
 
     async def _tell_all(self, text: str) -> None:
         for send in self._sends:

@@ -1,4 +1,4 @@
-"""The `forge` command, whose server says every few seconds what no other process can see: its tasks and its objects."""
+"""The `forge` command, whose server reports every few seconds what other processes cannot see: its tasks and objects."""
 
 import asyncio
 import gc
@@ -17,7 +17,7 @@ MAX_TYPES = 60
 
 
 class Counting:
-    """When it is asked to by a signal, it also says what kinds of objects there are, once the garbage is collected."""
+    """On a signal, also report the types of the objects after a garbage collection."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -25,20 +25,22 @@ class Counting:
         asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, self._ask)
 
     async def count_on(self) -> None:
-        told, types = 0, dict[str, int]()
+        reported, types = 0, dict[str, int]()
         while True:
-            if told < self._asked:
-                told = self._asked
+            if reported < self._asked:
+                reported = self._asked
                 gc.collect()
                 types = dict(Counter(_name(type(each)) for each in gc.get_objects()).most_common(MAX_TYPES))
             tasks = Counter(_name(task.get_coro()) for task in asyncio.all_tasks())
-            self._tell({"objects": len(gc.get_objects()), "tasks": tasks, "types": types, "asked": told})
+            self._report(
+                {"objects": len(gc.get_objects()), "tasks": tasks, "types": types, "asked": reported}
+            )
             await asyncio.sleep(EVERY_S)
 
     def _ask(self) -> None:
         self._asked += 1
 
-    def _tell(self, found: dict[str, Any]) -> None:
+    def _report(self, found: dict[str, Any]) -> None:
         fresh = self._path.with_suffix(".new")
         fresh.write_text(json.dumps(found))
         fresh.replace(self._path)

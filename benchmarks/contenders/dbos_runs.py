@@ -1,4 +1,4 @@
-"""The same runs on DBOS alone, set up as Forge sets it up: the price of everything we put around it is the rest."""
+"""The same runs on DBOS alone, configured as in Forge: the difference is the cost of what Forge adds."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""The same workflows written by hand for DBOS alone, set up as Forge sets it up: no definition, no events, no gates."""
+"""The same workflows written by hand for DBOS alone, configured as in Forge: no definitions, events or gates."""
 
 import asyncio
 import sys

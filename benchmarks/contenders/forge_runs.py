@@ -1,4 +1,4 @@
-"""Runs through Forge's engine: queue, journal, and an event for everything that happens."""
+"""Runs in Forge's engine: queue, journal, and an event for each change."""
 
 import sys
 

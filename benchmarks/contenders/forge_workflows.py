@@ -1,4 +1,4 @@
-"""Workflows through Forge: a definition that is read and pinned, a journal by step, an event for everything that happens."""
+"""Workflows in Forge: a pinned definition, a journal by step, and an event for each change."""
 
 import sys
 from collections.abc import Collection, Mapping
@@ -81,7 +81,7 @@ async def main(url: str) -> None:
             ids.append((await started.trigger(ACCOUNT, shape, {}, by="bench")).run_id)
 
         async def took() -> float:
-            """From its first step to the end of the run, which comes after all of the journal."""
+            """The time from the start of the first step to the end of the run, which is after the last journal entry."""
             done = await started.get(ACCOUNT, ids[-1])
             began = min(step.started_at for step in done.steps if step.started_at)
             assert done.status == "completed", done.error

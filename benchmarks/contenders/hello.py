@@ -1,6 +1,5 @@
-"""The least that can answer `/health`: FastAPI on uvicorn. With a database URL and a number: also DBOS with that
-many workflows waiting for a message.
-"""
+"""The minimum that answers `/health`: FastAPI on uvicorn. With a database URL and a number: also DBOS with that many
+workflows waiting for a message."""
 
 import argparse
 from collections.abc import AsyncGenerator
@@ -19,7 +18,9 @@ async def dbos(url: str, waiting: int) -> AsyncGenerator[None]:
     from benchmarks.contenders.dbos_runs import dbos_config
 
     config = dbos_config(url)
-    del config["notification_listener_polling_interval_sec"]  # once a second, as it comes: it asks per waiter
+    del config[
+        "notification_listener_polling_interval_sec"
+    ]  # once a second, the default: one query per waiter
     DBOS(config=config)
 
     @DBOS.workflow(name="wait")

@@ -1,8 +1,8 @@
-"""The same chains as LangGraph graphs with its SQLite checkpointer, a checkpoint after each node before the next.
+"""The same chains as LangGraph graphs with its SQLite checkpointer, which checkpoints after each node.
 
-Runs in an environment of its own and imports nothing of ours. It is a checkpoint library: there is no queue, no
-owner and no resumption, so a run here is less than a run there. It gets its fastest form: the blocking saver for
-one graph at a time, the async one for many.
+Runs in a separate environment and imports nothing of Forge. LangGraph is a checkpoint library without a queue,
+ownership or resumption, so its runs do less than those of Forge. It is used in its fastest form: the blocking saver
+for one graph at a time, the async saver for many.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ class Alone:
 
 
 async def chains(path: str) -> dict[str, float]:
-    """Many graphs at once."""
+    """Run many graphs at once."""
 
     async def add_one_async(state: State) -> State:
         return add_one(state)
@@ -98,7 +98,7 @@ def new_thread() -> Any:
 
 def main(path: str) -> None:
     alone = Alone(path)
-    alone.runs()  # nobody is measured cold
+    alone.runs()  # warm up, so that no contender is measured cold
     alone.chain()
     print(json.dumps("ready"), flush=True)
     turns = {"runs": alone.runs, "chain": alone.chain, "chains": lambda: asyncio.run(chains(f"{path}.async"))}

@@ -1,7 +1,8 @@
-"""The same workflows as LangGraph graphs with a durable checkpointer, a checkpoint after each node before the next.
+"""The same workflows as LangGraph graphs with a durable checkpointer, which checkpoints after each node.
 
-Runs in an environment of its own and imports nothing of ours. It is a checkpoint library: there is no queue, no owner and
-nobody who resumes. It gets its fastest form: the blocking saver for one graph at a time, the async one for many.
+Runs in a separate environment and imports nothing of Forge. LangGraph is a checkpoint library without a queue,
+ownership or resumption. It is used in its fastest form: the blocking saver for one graph at a time, the async saver
+for many.
 """
 
 import asyncio
@@ -101,7 +102,7 @@ def _postgres_saver(url: str) -> Any:
 
 
 async def together(url: str) -> dict[str, float]:
-    """Many graphs at once."""
+    """Run many graphs at once."""
     async with AsyncExitStack() as stack:
         if url.startswith("sqlite"):
             saver = await stack.enter_async_context(
@@ -131,7 +132,7 @@ def new_thread() -> Any:
 def main(url: str) -> None:
     alone = Alone(url)
     for shape in ("chain", "fan"):
-        alone.measure(shape)  # nobody is measured cold
+        alone.measure(shape)  # warm up, so that no contender is measured cold
     print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
         request = line.strip()

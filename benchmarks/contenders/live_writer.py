@@ -1,4 +1,4 @@
-"""Forge on SQLite, serving and writing in one process, as it does on SQLite."""
+"""Forge on SQLite, which serves and writes in one process."""
 
 import gc
 import sys

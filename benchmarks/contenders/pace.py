@@ -1,4 +1,4 @@
-"""Events at a steady pace, and the moment each was sent: what every source of the fan-out benchmark does."""
+"""Send events at a steady pace and record when each was sent. Used by every source of the fan-out benchmark."""
 
 import asyncio
 import itertools
@@ -13,7 +13,8 @@ Send = Callable[[int], Awaitable[object]]
 
 
 async def send_when_asked(send: Send) -> None:
-    """Asked for so many events, answers when each of them was sent; they are counted from 1 on, as in a stream."""
+    """For each requested number of events, send them and reply with their times; they are numbered from 1, as in a
+    stream."""
     numbers = itertools.count(1)
 
     async def answer(request: str) -> dict[int, float]:
@@ -23,7 +24,7 @@ async def send_when_asked(send: Send) -> None:
 
 
 async def _send_later(send: Send, number: int) -> float:
-    """The moment it was sent (and committed), by the clock all processes share."""
+    """Send the event and return the time when it was sent (and committed), on the clock shared by all processes."""
     await asyncio.sleep(EVERY_S)
     await send(number)
     return time.monotonic()

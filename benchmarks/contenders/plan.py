@@ -1,4 +1,4 @@
-"""The same runs, counted and timed the same way, whichever engine executes them."""
+"""The same runs, counted and timed in the same way for all engines."""
 
 import asyncio
 import sqlite3
@@ -17,7 +17,7 @@ CHAINS_ALONE = 5
 POLL_S = 0.005
 
 Start = Callable[[int], Awaitable[object]]
-"""Start a run of so many steps and return at once."""
+"""Start a run with this many steps and return at once."""
 
 COUNT = {
     "sqlite": "SELECT count(*) FROM workflow_status WHERE status = 'SUCCESS'",
@@ -26,7 +26,7 @@ COUNT = {
 
 
 class Finished:
-    """Counts the runs that are done, whichever engine did them: both keep them in DBOS's table."""
+    """Counts finished runs in the table of DBOS, which both engines use."""
 
     def __init__(self, url: str) -> None:
         kind = "sqlite" if url.startswith("sqlite") else "postgresql"
@@ -41,12 +41,12 @@ class Finished:
         return self._connection.execute(self._count).fetchone()[0]
 
     async def wait_for(self, target: int) -> None:
-        while self.count() < target:  # noqa: ASYNC110  (the table is all that both engines share)
+        while self.count() < target:  # noqa: ASYNC110  (the table is the only thing that both engines share)
             await asyncio.sleep(POLL_S)
 
 
 class Plan:
-    """`took` is where a run's own code leaves (seconds, CPU seconds): the queue's delay is no part of a step."""
+    """`took` collects the (seconds, CPU seconds) measured inside each run, so that queueing is not part of a step."""
 
     def __init__(self, url: str, start: Start, took: list[tuple[float, float]]) -> None:
         self._finished = Finished(url)
@@ -54,7 +54,7 @@ class Plan:
         self._took = took
 
     async def follow(self) -> None:
-        await self._until_done(5, STEPS)  # nobody is measured cold
+        await self._until_done(5, STEPS)  # warm up, so that no contender is measured cold
         say("ready")
         await take_turns(lambda request: getattr(self, f"_{request}")())
 
@@ -73,7 +73,7 @@ class Plan:
         return {"speed": CHAINS * STEPS / await self._until_done(CHAINS, STEPS)}
 
     async def _until_done(self, runs: int, steps: int) -> float:
-        """Seconds until so many runs are started and finished."""
+        """Start this many runs, wait until they are finished, and return the seconds."""
         target, began = self._finished.count() + runs, time.perf_counter()
         for _ in range(runs):
             await self._start(steps)

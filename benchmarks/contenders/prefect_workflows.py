@@ -1,7 +1,8 @@
-"""The same workflows as Prefect flows, with a server of their own on the given database.
+"""The same workflows as Prefect flows, with a separate server on the given database.
 
-Runs in an environment of its own and imports nothing of ours. A task's state goes to the server behind the flow's back,
-so a flow is done when the server has all of its tasks: whoever dies earlier loses them. Nothing is resumed by itself.
+Runs in a separate environment and imports nothing of Forge. The state of a task is sent to the server asynchronously,
+so a flow is done when the server has recorded all of its tasks: if the process dies earlier, they are lost. Nothing
+is resumed automatically.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-# As in shapes.py, but a tenth of the chains at once: a hundred take minutes.
+# As in shapes.py, but with a tenth of the chains at once: a hundred would take minutes.
 STEPS = 10
 BRANCHES = 50
 CHAINS = 10
@@ -28,7 +29,7 @@ COMPLETED = {"task_runs": {"state": {"type": {"any_": ["COMPLETED"]}}}}
 
 
 class Server:
-    """Counts what the server knows to be done."""
+    """Counts the tasks that the server has recorded as done."""
 
     def __init__(self, url: str, folder: Path) -> None:
         with socket.socket() as free:
@@ -129,7 +130,7 @@ async def main(url: str, folder: Path) -> None:
         server.wait_until_up()
         flows = Flows(server)
         for request in ("chain", "fan"):
-            await flows.measure(request)  # nobody is measured cold
+            await flows.measure(request)  # warm up, so that no contender is measured cold
         print(json.dumps("ready"), flush=True)
         while request := (await asyncio.to_thread(sys.stdin.readline)).strip():
             print(json.dumps(await flows.measure(request)), flush=True)

@@ -1,4 +1,4 @@
-"""The same workflows, counted and timed the same way, whichever engine of ours or DBOS's executes them."""
+"""The same workflows, counted and timed in the same way for Forge and for DBOS alone."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -13,13 +13,13 @@ CHAINS = 100
 ALONE = 5
 
 Shape = Literal["chain", "fan"]
-"""Steps one after another, or side by side."""
+"""Sequential or parallel steps."""
 SIZES: dict[Shape, int] = {"chain": STEPS, "fan": BRANCHES}
 
 Start = Callable[[Shape], Awaitable[object]]
 """Start a run and return at once."""
 Took = Callable[[], Awaitable[float]]
-"""Seconds the last run took from its first step to the end of its last: the queue's delay is no part of a step."""
+"""Return the seconds of the last run from the start of its first step to the end of its last one, without queueing."""
 
 
 class Shapes:
@@ -30,7 +30,7 @@ class Shapes:
 
     async def follow(self) -> None:
         for shape in SIZES:
-            await self._alone(shape)  # nobody is measured cold
+            await self._alone(shape)  # warm up, so that no contender is measured cold
         say("ready")
         await take_turns(self._answer)
 

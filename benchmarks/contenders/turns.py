@@ -1,4 +1,4 @@
-"""The contender's side of taking turns: answer each line on stdin with a line of JSON, until there is no more."""
+"""The contender's side: reply to each line on stdin with a line of JSON, until stdin is closed."""
 
 import asyncio
 import json

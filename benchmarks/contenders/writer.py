@@ -1,4 +1,4 @@
-"""Appends events to a stream of a PostgreSQL database, as any worker does."""
+"""Append events to a stream of a PostgreSQL database, as a worker does."""
 
 import sys
 

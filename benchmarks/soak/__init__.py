@@ -1,1 +1,1 @@
-"""Half an hour of everything at once against one server: what it holds on to must not grow."""
+"""Exercise everything at once against one server for half an hour: its resource usage must not grow."""

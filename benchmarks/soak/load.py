@@ -1,4 +1,4 @@
-"""Keeps up a bounded load: each habit at its own pace, never more of it at a time than a few, every piece timed."""
+"""Generate a bounded load: each kind of work at its own pace, with a limit on concurrency, and each piece timed."""
 
 import asyncio
 import time
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import httpx2
 from websockets.exceptions import WebSocketException
 
-from benchmarks.soak.house import House
-from benchmarks.soak.people import Act, Habit
+from benchmarks.soak.activities import Action, Activity
+from benchmarks.soak.server_under_test import ServerUnderTest
 
 MAX_AT_ONCE = 2
-"""Of one habit: a server that cannot keep up is not buried."""
+"""Per kind of work, so that a slow server is not overloaded."""
 IDLE_SOCKETS = 20
 SHOWN_FAILURES = 20
 FAILURES = (AssertionError, TimeoutError, OSError, httpx2.HTTPError, WebSocketException)
@@ -29,7 +29,7 @@ class Timed:
 
 @dataclass
 class Load:
-    habits: Mapping[str, Habit]
+    activities: Mapping[str, Activity]
     began: float = field(default_factory=time.monotonic)
     timed: list[Timed] = field(default_factory=list[Timed])
     failures: list[str] = field(default_factory=list[str])
@@ -41,25 +41,25 @@ class Load:
     def counts(self) -> Counter[str]:
         return Counter(each.name for each in self.timed)
 
-    async def keep_up(self, house: House, seconds: float) -> None:
-        """Ends when everything that was begun has ended."""
+    async def run(self, server: ServerUnderTest, seconds: float) -> None:
+        """Run until the time is up and everything that was started has ended."""
         async with AsyncExitStack() as stack:
             for _ in range(IDLE_SOCKETS):
-                await stack.enter_async_context(house.socket())
+                await stack.enter_async_context(server.socket())
             async with asyncio.TaskGroup() as group:
-                for name, habit in self.habits.items():
-                    group.create_task(self._repeat(name, habit, seconds))
+                for name, activity in self.activities.items():
+                    group.create_task(self._repeat(name, activity, seconds))
 
-    async def _repeat(self, name: str, habit: Habit, seconds: float) -> None:
+    async def _repeat(self, name: str, activity: Activity, seconds: float) -> None:
         places = asyncio.Semaphore(MAX_AT_ONCE)
         async with asyncio.TaskGroup() as group:
             while time.monotonic() - self.began < seconds:
                 await places.acquire()
-                doing = group.create_task(self._do(name, habit.act))
+                doing = group.create_task(self._do(name, activity.act))
                 doing.add_done_callback(lambda _: places.release())
-                await asyncio.sleep(habit.every_s)
+                await asyncio.sleep(activity.every_s)
 
-    async def _do(self, name: str, act: Act) -> None:
+    async def _do(self, name: str, act: Action) -> None:
         began = time.monotonic()
         try:
             await act()

@@ -1,4 +1,4 @@
-"""Samples in, a table out: the first third of the time beside the last, and whether something grew."""
+"""Turn samples into a table: compare the last third of the time with the first, and decide whether something grew."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from statistics import linear_regression, median
 from typing import Literal
 
 from benchmarks.soak.load import Timed
-from benchmarks.soak.watching import Sample
+from benchmarks.soak.server_monitor import Sample
 
 Verdict = Literal["flat", "steady", "grew", "for information"]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Flat is what is no more than this above where it was."""
+    """Values up to this much above the first third count as flat."""
 
     unit: str
     share: float
@@ -22,8 +22,8 @@ class Rule:
 
 HELD = {
     "memory": Rule("MB", 0.08, 4),
-    "memory of its children": Rule("MB", 0.15, 40),
-    "children": Rule("", 0, 2),
+    "memory of child processes": Rule("MB", 0.15, 40),
+    "child processes": Rule("", 0, 2),
     "threads": Rule("", 0, 3),
     "open files": Rule("", 0, 5),
     "sockets": Rule("", 0.1, 5),
@@ -33,9 +33,9 @@ HELD = {
     "write-ahead log": Rule("MB", 0.25, 4),
 }
 PER_WORK = {"database": ("KB", 1024), "log files": ("KB", 1024), "CPU": ("ms", 1000)}
-"""What is kept until its time is over grows with what is done; a piece of work must not take more and more of it."""
+"""Data that is kept for a time grows with the work done, but each piece of work must not add more and more."""
 MORE = Rule("", 1, 1)
-"""Twice as much: on a machine that grows busier, less of what is large is done and more of what is small."""
+"""Twice as much: on a machine that gets busier, fewer large pieces of work and more small ones are done."""
 
 Parts = tuple[Sequence[Sample], Sequence[Sample]]
 
@@ -53,14 +53,14 @@ class Line:
 
 
 def judge(before: Sample, during: Sequence[Sample], after: Sample) -> list[Line]:
-    """`before` and `after` are of a server that has nothing to do."""
+    """Compare samples. `before` and `after` were taken from the idle server."""
     parts = thirds(during)
     held = [_held(name, rule, before, during, after) for name, rule in HELD.items()]
     return [*held, *(_per_work(name, unit, scale, parts) for name, (unit, scale) in PER_WORK.items())]
 
 
 def judge_times(timed: Sequence[Timed], seconds: float) -> list[Line]:
-    """How long things took says as much about the machine as about the server: it is shown, not judged."""
+    """Durations depend on the machine as much as on the server, so they are shown without a verdict."""
     lines: list[Line] = []
     for name in sorted({each.name for each in timed}):
         own = [each for each in timed if each.name == name]
@@ -107,6 +107,6 @@ def _growth(name: str, part: Sequence[Sample]) -> float:
 
 
 def _per_hour(name: str, samples: Sequence[Sample]) -> float:
-    """By least squares."""
+    """Return the slope by least squares."""
     points = [(sample.at_s / 3600, sample.numbers[name]) for sample in samples]
     return linear_regression(*zip(*points, strict=True)).slope if len(points) > 1 else 0.0

@@ -39,8 +39,8 @@ def from_page(kind: RequestKind, token: str) -> Credentials:
 
 @pytest.mark.parametrize("kind", RequestKind)
 async def test_own_page_is_authenticated(accounts: Accounts, session_token: str, kind: RequestKind):
-    recognised = await accounts.authenticator.authenticate(from_page(kind, session_token))
-    assert recognised.caller.method is CallerMethod.SESSION
+    recognized = await accounts.authenticator.authenticate(from_page(kind, session_token))
+    assert recognized.caller.method is CallerMethod.SESSION
 
 
 @pytest.mark.parametrize("origin", [None, "null", "", "http://localhost:3000", "https://evil.example"])

@@ -16,7 +16,7 @@ FILES = 30
 
 
 def blocks(body: dict[str, Any]) -> list[str]:
-    """Everything a provider reads, in its order, without the marks that only say what to keep."""
+    """Return everything a provider reads, in order, without cache markers."""
     parts = [
         *body["tools"],
         *body["system"],

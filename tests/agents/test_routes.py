@@ -25,7 +25,7 @@ def error(answer: httpx2.Response) -> tuple[int, str]:
 
 
 async def prepare(client: httpx2.AsyncClient, server: ModelServer) -> str:
-    """A builder that follows the script, and a workspace: its id."""
+    """Configure a builder that follows the script, and return the id of a new workspace."""
     provider = {"kind": "anthropic", "base_url": server.url}
     data(await client.put("/api/v1/models/providers/scripted", json=provider))
     ref = "scripted:scripted"

@@ -1,4 +1,4 @@
-"""A project in a real repository whose tests can be run, for tests."""
+"""A project with runnable tests in a real repository."""
 
 import subprocess
 from collections.abc import Callable
@@ -67,7 +67,7 @@ class Project:
         )
 
     def judge(self, check: Check, **given: Any) -> tuple[str, list[str]]:
-        """The verdict, and the rules that were found."""
+        """Return the verdict and the rules of the findings."""
         found = self.examine(check, **given)
         return verdict_of(check, found).value, sorted({one.rule for one in found.found})
 

@@ -1,4 +1,4 @@
-"""A small project in a git repository of its own, with a rule that is broken and a package nobody declared."""
+"""A small project in a git repository, with a violated rule and an undeclared package."""
 
 import json
 import subprocess
@@ -31,7 +31,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def make_project(root: Path) -> Path:
-    """Committed, and without a fault."""
+    """Create and commit a project without findings."""
     for name, text in FILES.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A project with a ledger on a real disk, for tests."""
+"""A project with a ledger on disk."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

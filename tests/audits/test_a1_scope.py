@@ -1,4 +1,4 @@
-"""A1 on real repositories: each scenario that the first version of this check got wrong, and those it got right."""
+"""A1 on real repositories: scenarios that the first version of this check got wrong, and those it got right."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -61,7 +61,7 @@ def test_self_test_passes():
 
 
 class TestOriginalFalseResults:
-    """Measured there: both failed."""
+    """Results of the first version: both failed."""
 
     def test_claimed_untracked_file_passes(self, repository: Repository):
         repository.write({"app/new.py": "n\n"})

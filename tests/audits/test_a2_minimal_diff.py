@@ -1,4 +1,4 @@
-"""A2 on real repositories: renames, churn of blanks and line ends, and the size of a change."""
+"""A2 on real repositories: renames, changes of whitespace and line ends, and the size of a change."""
 
 from datetime import date
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_self_test_passes():
 
 
 class TestOriginalFalseResults:
-    """Measured there: the first failed, the second passed."""
+    """Results of the first version: the first failed, the second passed."""
 
     def test_new_file_named_rename_passes(self, repository: Repository):
         repository.write({"rename_user.py": "def rename(): ...\n"})
@@ -176,7 +176,7 @@ class TestSize:
 
 
 class TestPolicyChanges:
-    """Nobody switches off what a change is judged by without being told."""
+    """A change that disables the rules it is judged by is reported."""
 
     @pytest.fixture
     def governed(self, tmp_path: Path) -> Repository:

@@ -1,4 +1,4 @@
-"""A4: what counts, what is accepted, and what cannot be judged."""
+"""A4: which files and imports count, which violations are accepted, and which files cannot be checked."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -191,7 +191,7 @@ def test_unparsable_and_oversized_files_are_errors() -> None:
 
 
 def in_infra(glob: str, path: str, data: str | bytes) -> list[tuple[str, str]]:
-    """What a rule against `eval` finds in the only file of its layer, and how bad it is."""
+    """Return what a rule against `eval` finds in the only file of its layer, with severity."""
     boundaries = {"layers": [{"name": "infra", "glob": glob, "forbidden": ["eval"]}]}
     return [(one.rule, one.severity) for one in CHECK.examine(project(boundaries, {path: data})).found]
 
@@ -264,7 +264,7 @@ def test_file_that_crashes_search_is_an_error() -> None:
 
 @dataclass(frozen=True)
 class FailingAnalyses(UncachedAnalyses):
-    """Whose processes die of one file."""
+    """Analyses whose worker processes die of one file."""
 
     lost: str
 

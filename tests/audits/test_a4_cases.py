@@ -1,4 +1,4 @@
-"""A4 on labelled cases: each a file of the routers layer, and whether it breaks the one rule there is."""
+"""A4 on labeled cases: each is a file of the routers layer, and whether it violates the only rule."""
 
 import json
 
@@ -64,7 +64,7 @@ def lines_found(
         ("\ufefffrom app.repos import users\n", [1]),
         ("from app.repos import users\r\nimport app.repos\r\n", [1, 2]),
         ("async def f():\n    async with x() as y:\n        from app.repos import users\n", [3]),
-        # and these are fine
+        # valid cases
         ("from app.services import users\n", []),
         ('"""from app.repos import users"""\n', []),
         ("# from app.repos import users\n", []),

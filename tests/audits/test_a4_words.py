@@ -1,4 +1,4 @@
-"""A4: what a pattern means that is a word, a list of words, keywords of SQL, or a name taken from a module."""
+"""A4: patterns that are a word, a list of words, SQL keywords, or a name from a module."""
 
 import json
 

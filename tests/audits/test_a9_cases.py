@@ -1,4 +1,4 @@
-"""Labelled cases: small projects and exactly what A9 has to say about them. Each is a trap somebody fell into."""
+"""Labeled cases of A9: small projects and the exact findings. Each is a mistake that occurred in practice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Case:
     name: str
     files: Mapping[str, str | bytes]
     found: tuple[str, ...] = ()
-    """`path:line subject` of what fails or warns; empty means PASS."""
+    """Return findings that fail or warn as `path:line subject`; empty means PASS."""
     rule: str = "undeclared"
 
 

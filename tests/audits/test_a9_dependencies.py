@@ -1,4 +1,4 @@
-"""A9 as a person meets it: what it says, what it refuses to say, and what it does with bad input."""
+"""A9 from the user's point of view: findings, unsupported situations, and invalid input."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Analyses are the same with or without memory and company, and nothing that befalls either is an error."""
+"""Analyses give the same result with or without cache and workers, and failures of either are not errors."""
 
 import os
 import sqlite3
@@ -38,7 +38,7 @@ FILES = {
 
 @dataclass(frozen=True)
 class Tree(MemoryTree):
-    """Counts what is read."""
+    """A tree that counts reads."""
 
     read_paths: list[str] = field(default_factory=list[str])
 
@@ -65,7 +65,7 @@ EXPECTED = {path: FACTS(path[path.index(".") :], data) for path, data in FILES.i
 
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything is worth other processes."""
+    """Send even small inputs to worker processes."""
     monkeypatch.setattr("forge.audits.analysis.analyses.MIN_POOL_BYTES", 0)
 
 
@@ -109,7 +109,7 @@ def test_cache_file_is_private_to_owner(tmp_path: Path) -> None:
     assert (tmp_path / "facts.db").stat().st_mode & 0o077 == 0
 
 
-# What befalls the file of facts.
+# Failures of the result cache.
 
 
 def _garbage(path: Path) -> None:
@@ -239,12 +239,12 @@ def test_parser_change_invalidates_cached_results(
     assert before & after == set()
 
 
-# What befalls the processes.
+# Failures of the worker processes.
 
 
 @dataclass(frozen=True)
 class Deadly:
-    """In another process it is the function of this source; here it is never called."""
+    """In a worker this is the function in this source; here it is never called."""
 
     source: str
     key: str = "deadly"
@@ -300,7 +300,7 @@ def test_analyses_continue_after_worker_crash(crowded: None) -> None:
 
 @dataclass(frozen=True)
 class Local:
-    """Other processes cannot import this module."""
+    """Worker processes cannot import this module."""
 
     key: str = "local"
     result: type[int] = int
@@ -324,7 +324,7 @@ class Vanishing(Tree):
 
 def _children() -> Iterator[int]:
     for task in Path("/proc/self/task").iterdir():
-        with suppress(FileNotFoundError):  # a thread that has ended since
+        with suppress(FileNotFoundError):  # a thread that has ended since then
             yield from map(int, (task / "children").read_text().split())
 
 

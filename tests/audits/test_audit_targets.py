@@ -1,4 +1,4 @@
-"""Where an audit may look, and what is told to whoever asks for more."""
+"""Which folders may be audited, and what an error reveals about others."""
 
 import subprocess
 from pathlib import Path
@@ -21,7 +21,7 @@ def repository(path: Path) -> Path:
 
 
 def places(tmp_path: Path, *roots: Path, start: Path | None = None) -> AuditTargets:
-    nobody: Any = None  # no test here names a workspace
+    nobody: Any = None  # no test here uses a workspace
     workspaces: Workspaces = nobody
     return AuditTargets(workspaces, tmp_path / "data", start or tmp_path, roots or None)
 

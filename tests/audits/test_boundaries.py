@@ -1,4 +1,4 @@
-"""boundaries.json is read without mercy: what is wrong in it is said, with its line."""
+"""Strict reading of boundaries.json: every mistake is reported with its line."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The chain: whatever is done to its bytes is found, and the first entry that is not as it was is named."""
+"""The chain: any change of its bytes is detected, and the first modified entry is named."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ DATA = b"".join(LINES)
 
 
 def is_intact(data: bytes) -> bool:
-    """What the ledger proves with its head: the last line is the same, and nothing is broken before it."""
+    """Return whether the head is unchanged and no entry before it is broken."""
     chain = read_chain(data)
     last = chain.last
     return chain.broken is None and last is not None and last.hash == read_chain(DATA).lines[-1].hash
@@ -54,7 +54,7 @@ def test_unmodified_chain_is_intact():
 
 
 def rehashed(line: bytes) -> bytes:
-    """As somebody would who can compute hashes but not sign."""
+    """Recompute the hashes, as an attacker without the key would."""
     value = json.loads(line)
     entry = json.dumps(value["entry"], sort_keys=True, separators=(",", ":")).encode()
     digest = hashlib.sha256(entry).hexdigest()

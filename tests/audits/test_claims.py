@@ -1,4 +1,4 @@
-"""Claims as people and programs write them down: any name can be claimed."""
+"""Claims as written by people and programs: any file name can be claimed."""
 
 import io
 import os

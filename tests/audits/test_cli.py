@@ -1,4 +1,4 @@
-"""`forge audit` as a person and a script use it: on real repositories, with exit codes 0, 1 and 2."""
+"""`forge audit` on real repositories, for users and scripts, with exit codes 0, 1 and 2."""
 
 import json
 import shlex
@@ -317,7 +317,7 @@ def test_package_can_be_run_as_module(project: Path, tmp_path: Path, terminal: T
     assert (done.returncode, "A4 Boundary compliance:      FAIL" in done.stdout) == (1, True), done.stderr
 
 
-def test_output_is_coloured_only_in_terminal(run: Audit, tmp_path: Path, project: Path):
+def test_output_is_colored_only_in_terminal(run: Audit, tmp_path: Path, project: Path):
     with open_screen(tmp_path / "data", "audit", str(project), "--only", "A4") as screen:
         assert screen.end() == 1
     assert "\x1b[31mFAIL" in screen.text

@@ -1,4 +1,4 @@
-"""Names as people see them, and back."""
+"""Display of unusual names, and its inverse."""
 
 import pytest
 from hypothesis import given

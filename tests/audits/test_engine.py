@@ -1,4 +1,4 @@
-"""The engine with checks of no meaning: what findings, silence, defects and a baseline add up to."""
+"""The engine with trivial checks: how findings, empty results, errors and a baseline combine."""
 
 import json
 from datetime import UTC, date, datetime

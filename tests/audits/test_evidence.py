@@ -1,4 +1,4 @@
-"""Evidence is made for real: a repository, the sandbox, pytest; then the checks are asked what it is worth."""
+"""Evidence from a real repository, sandbox and pytest, and what the checks conclude from it."""
 
 import os
 import shutil
@@ -262,7 +262,7 @@ async def test_text_that_differs_from_record_is_tampered(make_project: MakeProje
 
 
 async def test_rolled_back_evidence_is_detected(make_project: MakeProject):
-    """A good run, then a bad one of the same files: taking the bad one away does not bring the good one back."""
+    """A passing run, then a failing run of the same files: removing the failing one does not restore the passing one."""
     project = make_project(
         {
             **GOOD,

@@ -1,4 +1,4 @@
-"""A3, A5, A6, A7, A8 and W2: their own examples, the rows of the specification, and what happens around them."""
+"""A3, A5, A6, A7, A8 and W2: their own examples, the cases of the specification, and edge cases."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -81,7 +81,7 @@ def test_text_is_rejected_as_evidence(check: Check, first: bytes):
     "text", [b"\xef\xbb\xbfStatus: PASS\n", b"Status: PASSING-ISH\n", b"Status: FAIL\n", b""]
 )
 def test_test_gate_uses_record_instead_of_text(text: bytes):
-    """3.9: a BOM before `Status: PASS` is no failure, and `PASSING-ISH` no pass."""
+    """3.9: a BOM before `Status: PASS` is not a failure, and `PASSING-ISH` is not a pass."""
     good, bad = run_of(id_of(CODE)), run_of(id_of(CODE), level(LevelName.BEHAVIOR, Status.FAIL, counts=None))
     assert verdict(A8, with_evidence(CODE, {**runs_files(good), "test_runs_latest.md": text})) == "PASS"
     assert verdict(A8, with_evidence(CODE, {**runs_files(bad), "test_runs_latest.md": text})) == "FAIL"
@@ -101,7 +101,7 @@ def _records(run: object) -> dict[str, bytes]:
 
 
 def test_level_order_uses_record_instead_of_summary():
-    """3.9: `Static: contract types compile` is in order, and four failed levels are no pass."""
+    """3.9: `Static: contract types compile` is in order, and four failed levels are not a pass."""
     words = [level(name, summary="contract behavior runtime static") for name in LevelName]
     assert verdict(A7, proven(CODE, run_of(id_of(CODE), *words))) == "PASS"
     failed = [level(name, Status.FAIL) for name in LevelName]
@@ -131,13 +131,13 @@ def test_evidence_only_commits_are_not_counted_up_to_a_limit():
     "prose", [b"commit defaced the page", b"commit: " + HEAD.encode(), b"AUTHORIZED\ncommit abcdef0"]
 )
 def test_prose_is_not_an_authorization(prose: bytes):
-    """3.9: a hash-like word is no commit."""
+    """3.9: a word that looks like a hash is not a commit."""
     snapshot = with_evidence(CODE, {"audit_ledger.md": prose}, base=CODE, commits=MemoryCommits((HEAD, OLD)))
     assert verdict(A6, snapshot) == "SKIP"
 
 
 class Rewritten:
-    """A history in which the authorized commit is known, and no ancestor of HEAD any more."""
+    """A history whose authorized commit exists but is no longer an ancestor of HEAD."""
 
     def find(self, commit: str) -> str | None:
         return commit

@@ -1,4 +1,4 @@
-"""`forge audit evidence`, `verify`, `authorize` and `trust` as a person uses them, one cycle after the other."""
+"""`forge audit evidence`, `verify`, `authorize` and `trust`, in one cycle after the other."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def forge(tmp_path: Path) -> Terminal:
 
 
 def test_evidence_audit_and_authorization_cycle(project: Project, forge: Terminal):
-    """Evidence, audit, commit, authorization; then a commit that nobody authorized, and a ledger cut short."""
+    """Evidence, audit, commit, authorization; then an unauthorized commit, and a truncated ledger."""
     make_environment(project.root / ".venv")
     path = str(project.root)
     said = forge("audit", "evidence", path, "--phase", "Phase 1", "--summary", "Double numbers.")
@@ -73,7 +73,7 @@ def test_evidence_audit_and_authorization_cycle(project: Project, forge: Termina
 
 
 def test_ledger_commit_after_authorization_passes(project: Project, forge: Terminal):
-    """The cycle of the handbook, twice; in the second one there are two commits before the audit."""
+    """The documented cycle, twice; the second time with two commits before the audit."""
     make_environment(project.root / ".venv")
     path = str(project.root)
     for number in (1, 2):

@@ -1,4 +1,4 @@
-"""Each false result that was measured in the audits before these, with the verdict that is right."""
+"""Each false result that was measured in earlier audits, with the correct verdict."""
 
 import json
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def renamed() -> Snapshot:
 
 
 def typed(name: str, text: str) -> Snapshot:
-    """Somebody wrote evidence with an editor."""
+    """Write evidence by hand, as with an editor."""
     return snapshot_of({**CODE, f"Forge/evidence/{name}": text}, base={}, trust=TRUST, claims=["app.py"])
 
 

@@ -1,4 +1,4 @@
-"""A report in its three written forms."""
+"""The three output formats of a report."""
 
 import json
 from datetime import UTC, date, datetime
@@ -21,7 +21,7 @@ A4 = Check("A4", "Boundary compliance", "Layers rot.", "# Docs", lambda _: skip(
 
 
 def sarif_schema() -> dict[str, Any]:
-    """With one expression put right: the schema's own pattern for languages has a bracket too many."""
+    """Return the schema with one correction: its own pattern for languages has a superfluous bracket."""
     schema = json.loads(SCHEMA.read_text())
     for owner in ("run", "toolComponent"):
         schema["definitions"][owner]["properties"]["language"]["pattern"] = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$"

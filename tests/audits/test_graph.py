@@ -1,4 +1,4 @@
-"""Who imports whom, and the shortest ways from one file to others."""
+"""The import graph, and the shortest chains from one file to others."""
 
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import Import

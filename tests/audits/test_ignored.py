@@ -1,4 +1,4 @@
-"""Code that git ignores and tests may use."""
+"""Files that git ignores but tests may use."""
 
 from forge.audits.evidence.collector import ignored_code
 

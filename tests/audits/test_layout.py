@@ -1,4 +1,4 @@
-"""What `forge audit init` proposes: what is there, in a form that passes on the day it is written."""
+"""Proposals of `forge audit init`: they describe the existing code and pass."""
 
 import json
 

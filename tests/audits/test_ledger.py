@@ -1,4 +1,4 @@
-"""The ledger on disk: what is written to it, by whom, and what becomes of it when somebody else has been there."""
+"""The ledger on disk: its entries and signers, and what happens after changes by others."""
 
 import errno
 import os
@@ -276,7 +276,7 @@ for _ in range(15): ledger.add()
 
 
 def test_each_branch_has_its_own_remembered_head(ledger: Ledger):
-    """Going back to a branch with fewer entries is no tampering; taking entries away on a branch is."""
+    """Switching to a branch with fewer entries is not tampering; removing entries on a branch is."""
     ledger.add()
     before = ledger.evidence()
     other = Ledger(ledger.root, ledger.keys, branch="feature")

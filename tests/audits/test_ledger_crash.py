@@ -1,4 +1,4 @@
-"""A writer is killed: at every system call that changes something, and for real at any time."""
+"""A writer is killed at every system call that changes something, and at random times."""
 
 import os
 import signal
@@ -16,11 +16,11 @@ CALLS = ("write", "fsync", "rename", "ftruncate", "mkdir")
 
 
 class Killed(BaseException):
-    """Nobody catches this by mistake."""
+    """A BaseException, so that it is not caught by accident."""
 
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, count: int) -> Callable[[], int]:
-    """The call with that number is done by half and is the last one; tells how many there were."""
+    """Execute the call with this number partially and end there; return the number of calls."""
     made = 0
 
     def counted(name: str, real: Any) -> Any:
@@ -41,7 +41,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, count: int) -> Callable[[], int]:
 
 
 def die_while_adding(ledger: Ledger, count: int) -> bool:
-    """False when it was done before."""
+    """Return False if it was finished before the kill."""
     with pytest.MonkeyPatch.context() as patch:
         kill_at(patch, count)
         try:

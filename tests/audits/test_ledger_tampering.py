@@ -1,4 +1,4 @@
-"""Every tampering with a ledger is found, and the next entry does not bless it."""
+"""Every kind of tampering with a ledger is detected, and the next entry does not conceal it."""
 
 import json
 import random
@@ -26,7 +26,7 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def rewrite(ledger: Ledger, *, chain: str | None = None, signer: Signer = STRANGER, count: int = 5) -> None:
-    """All of it anew, hashes and head right, with another key."""
+    """Rewrite everything with another key, with valid hashes and head."""
     lines: list[Line] = []
     raws: list[bytes] = []
     for line in read_chain(ledger.records.read_bytes()).lines[:count]:
@@ -52,7 +52,7 @@ def change_lines(ledger: Ledger, change) -> None:
 
 
 def roll_back(ledger: Ledger) -> None:
-    """To files that this machine signed itself, a while ago."""
+    """Restore files that this machine signed earlier."""
     before = ledger.evidence()
     ledger.add()
     for name, data in before.items():
@@ -102,7 +102,7 @@ TAMPERINGS = {
     ),
 }
 HARMLESS = {"edit the text", "remove the text", "garbage behind"}
-"""The next entry puts these right: no record that was signed goes with it."""
+"""The next entry repairs these, because no signed record is lost."""
 
 
 @pytest.mark.parametrize("name", TAMPERINGS)
@@ -118,7 +118,7 @@ def test_tampering_is_reported_and_not_accepted(ledger: Ledger, name: str):
         assert ledger.records.read_bytes().startswith(signed)
         return
     if name in ("edit", "delete", "swap", "insert", "a line behind"):
-        return  # an entry in the middle is not looked at each time: the chain stays broken, whatever comes after
+        return  # entries in the middle are not verified each time, but the chain stays broken
     before = ledger.evidence()
     with pytest.raises(Conflict, match="Nothing was written"):
         ledger.add()

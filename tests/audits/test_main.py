@@ -1,4 +1,4 @@
-"""`python -m forge.audits` inside a project that would like to be imported."""
+"""`python -m forge.audits` in a project that contains modules with the same names."""
 
 import subprocess
 import sys

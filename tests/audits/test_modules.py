@@ -1,4 +1,4 @@
-"""Which file an import reaches: Python as Python does it, scripts as TypeScript and bundlers do it."""
+"""Resolution of imports to files: as by Python, TypeScript and bundlers."""
 
 import pytest
 from hypothesis import given

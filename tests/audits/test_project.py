@@ -1,4 +1,4 @@
-"""forge.json as projects write it: one way to say what is wrong with it, and every key of it is described."""
+"""forge.json: every mistake is reported in the same way, and every key is documented."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Checks of a team: found by their entry point, proven by their own examples, and never trusted to work."""
+"""Custom checks: loaded by their entry points, tested with their own examples, and isolated if they fail."""
 
 from importlib.metadata import EntryPoint
 

@@ -1,4 +1,4 @@
-"""A report goes through the log in pieces and comes out whole."""
+"""A report is split into events and reassembled completely."""
 
 from datetime import UTC, date, datetime
 from typing import Any
@@ -81,7 +81,7 @@ def report(checks: list[CheckResult], warnings: list[CheckResult]) -> AuditRepor
 
 
 def log(*facts: EventData) -> list[Event]:
-    """As they stand in the log: numbers and JSON."""
+    """Return the events as they are logged: with numbers and JSON."""
     return [
         Event("run:r1", seq, AT, fact.type, fact.model_dump(mode="json")) for seq, fact in enumerate(facts, 1)
     ]

@@ -1,4 +1,4 @@
-"""The snapshot of a real repository: everything a check may ask, in every state a repository can be in."""
+"""The snapshot of a real repository: everything a check may read, in every state of a repository."""
 
 import hashlib
 import zlib

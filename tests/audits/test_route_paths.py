@@ -1,4 +1,4 @@
-"""One way to write a path."""
+"""Normalization of paths."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Audits over HTTP, in a whole Forge, on both databases."""
+"""Audits over HTTP, in a complete Forge, on both databases."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def live_forge(database_url: str, tmp_path: Path) -> AsyncIterator[Live]:
-    """What lies in `projects` may be audited."""
+    """A Forge that may audit folders in `projects`."""
     settings = settings_for(tmp_path / "data", database_url, audit_roots=[tmp_path / "projects"])
     async with live(settings) as running:
         yield running

@@ -1,4 +1,4 @@
-"""Routes across files: what a client could ask for, from the sources alone."""
+"""Routes across files: the requests a client could send, determined from the sources alone."""
 
 import textwrap
 from pathlib import Path
@@ -398,7 +398,7 @@ def test_express_in_typescript_with_classes_and_tables():
     ) == ["GET /posts", "GET /posts/{}", "GET /v1/docs/all", "POST /v1/auth/login"]
 
 
-# What is no route, and what is not known
+# Unknown routes, and code that defines none.
 
 
 def test_look_alikes_are_no_routes():
@@ -547,7 +547,7 @@ def test_mounts_that_double_are_cut():
     assert routing_of({"main.py": "\n".join(lines)}).is_cut
 
 
-# Against what really runs
+# Compared with the running application.
 
 
 def live(app: FastAPI | Starlette) -> set[tuple[str, str]]:
@@ -568,7 +568,7 @@ def test_the_routes_of_forge_itself_are_those_that_run():
     snap = snapshot_of({str(path.relative_to(ROOT)): path.read_bytes() for path in paths})
     found = join_routes(facts_of(snap), Modules.of(snap))
     of_forge = {(r.method, r.path) for r in found.routes if not r.file.startswith("src/forge/demo/")}
-    # The page that says that the web app was not built is added only to a server that runs.
+    # The page shown if the web app is not built is only added to a running server.
     assert of_forge - {("GET", "/")} == live(create_api(None))
     assert len(of_forge) > 40
     assert found.unmounted == ()

@@ -1,4 +1,4 @@
-"""Audits that are killed, cancelled or made with checks that are not to be trusted."""
+"""Audits that are killed or cancelled, or that use unreliable checks."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -52,7 +52,7 @@ CHECK = Check(
 
 
 class Held:
-    """A project whose audit stands still at its last check, as long as `release` was not called."""
+    """A project whose audit is blocked at its last check until `release` is called."""
 
     def __init__(self, folder: Path) -> None:
         self.root = make_project(folder / "projects" / "basket")
@@ -93,7 +93,7 @@ def types(server: Server, run_id: str) -> list[str]:
 
 
 def start_and_hold(server: Server, held: Held) -> str:
-    """All checks but the last have ended; the log says so while the audit goes on."""
+    """Start an audit and wait until all checks but the last are logged as finished."""
     body = {"path": str(held.root), "claimed_files": ["app/routers/items.py", "hold.txt"]}
     run_id = server.call("POST", "/audit/run", body)["id"]
     wait_until(lambda: types(server, run_id).count("audit.check") == OWN, what="the other checks")

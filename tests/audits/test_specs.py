@@ -1,4 +1,4 @@
-"""What a project promises, and documents that nobody should trust."""
+"""Documented routes of a project, and invalid or hostile documents."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Which commands verify a project, and what reports say of failures."""
+"""The commands that verify a project, and the failures in reports."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""W1 says where a secret was added, and never what it is."""
+"""W1 reports where a secret was added, and never reveals it."""
 
 import pytest
 

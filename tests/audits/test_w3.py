@@ -1,4 +1,4 @@
-"""W3, from the promise and the code to the verdict."""
+"""W3, from the documented routes and the code to the verdict."""
 
 import pytest
 

@@ -21,7 +21,9 @@ def test_quick_run_prints_ratios_and_stores_results(tmp_path):
     result = run_benchmarks("--quick", "startup", "--results", str(tmp_path))
 
     assert result.returncode == 0, result.stderr
-    assert re.search(r"^startup +forge --help .* \d+\.\d\d x \(less is better\)", result.stdout, re.MULTILINE)
+    assert re.search(
+        r"^startup +forge --help .* \d+\.\d\d x \(lower is better\)", result.stdout, re.MULTILINE
+    )
     (path,) = tmp_path.glob("*.json")
     report = json.loads(path.read_text())
     assert {result["name"] for result in report["results"]} == {"startup"}
@@ -144,5 +146,5 @@ def test_only_quoted_results_are_rewritten(tmp_path):
 
     assert readme.read_text() == (
         f"# Before\n{BEGIN}|  | Forge | compared with | result | ratio |\n| --- | --- | --- | --- | --- |\n"
-        f"| memory, idle | 125 MB | FastAPI + DBOS alone | 95 MB | 1.32 (less is better) |\n{END}After\n"
+        f"| memory, idle | 125 MB | FastAPI + DBOS alone | 95 MB | 1.32 (lower is better) |\n{END}After\n"
     )

@@ -3,9 +3,9 @@
 from collections import Counter
 
 from benchmarks.soak.load import Timed
-from benchmarks.soak.telling import grown, page
+from benchmarks.soak.server_monitor import Sample
+from benchmarks.soak.soak_report import grown, page
 from benchmarks.soak.verdict import HELD, PER_WORK, judge, judge_times
-from benchmarks.soak.watching import Sample
 
 MINUTES = 30
 
@@ -77,7 +77,7 @@ def test_page_has_a_row_per_line():
 
     text = page(lines, {"cores": "2"}, 30, Counter({"chat": 7}), failures=1)
 
-    assert "7 times chat; failed: 1." in text
+    assert "7 chat; failed: 1." in text
     assert [row.split(" | ")[0] for row in text.splitlines() if row.startswith("|")][2:] == [
         f"| {line.what}" for line in lines
     ]

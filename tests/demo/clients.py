@@ -1,4 +1,4 @@
-"""The real clients, pointed at a scripted server, and short ways to ask."""
+"""The real clients, connected to a scripted server, with helpers to call it."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def ask(text: str = "hello", **more: Any) -> dict[str, Any]:
 
 
 def said(message: anthropic.types.Message) -> list[dict[str, Any]]:
-    """What a message says, without the fields that only some clients know."""
+    """Return a message without the fields that only some clients know."""
     return [block.model_dump(exclude_none=True, include=FIELDS) for block in message.content]
 
 
@@ -40,7 +40,7 @@ def one_turn(**turn: Any) -> dict[str, Any]:
 
 
 def answered(first: Any, *results: str) -> list[dict[str, Any]]:
-    """The messages to send next, when the tools of the first answer have given these results."""
+    """Return the messages to send next, if the tools of the first answer returned these results."""
     calls = [block for block in first.content if block.type == "tool_use"]
     given = [
         {"type": "tool_result", "tool_use_id": call.id, "content": result}

@@ -1,4 +1,4 @@
-"""The Messages API, through Anthropic's own client."""
+"""The Messages API, used through Anthropic's client."""
 
 from typing import Any
 from unittest.mock import ANY

@@ -1,4 +1,4 @@
-"""Each fault, as the real clients see it."""
+"""Each fault, as seen by the real clients."""
 
 import json
 from typing import Any
@@ -149,7 +149,7 @@ def test_client_timeout_ends_a_stall(model_server: StartModels, after: int):
 
 
 def tool_json(server: ModelServer) -> list[str]:
-    """The input of each tool call as the model wrote it, whole JSON or not."""
+    """Return the input of each tool call as the model wrote it, even if it is invalid JSON."""
     found: dict[int, str] = {}
     with anthropic_client(server) as api:
         for event in api.messages.create(**ask(stream=True)):

@@ -1,4 +1,4 @@
-"""docs/guides/scripted-models.md knows every field, fault, value and filter, and its example plays."""
+"""docs/guides/scripted-models.md documents every field, fault, value and filter, and its example works."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ EXAMPLE = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0]
 
 
 def named(section: str) -> set[str]:
-    """What the first column of a section's table names."""
+    """Return the names in the first column of a section's table."""
     rows = re.findall(r"^\| (`.*?) \|", SECTIONS[section], re.MULTILINE)
     return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
 

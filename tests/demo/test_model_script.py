@@ -1,4 +1,4 @@
-"""Scripts: how they are read, what is said about wrong ones, how scenes, turns and values are found."""
+"""Scripts: parsing, errors, and selection of scenes, turns and values."""
 
 from typing import Any
 

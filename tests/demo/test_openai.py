@@ -1,4 +1,4 @@
-"""The Chat Completions API, through OpenAI's own client."""
+"""The Chat Completions API, used through OpenAI's client."""
 
 from typing import Any
 from unittest.mock import ANY

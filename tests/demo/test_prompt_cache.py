@@ -1,4 +1,4 @@
-"""The cache simulator on its own: what it says a prompt costs."""
+"""The cache simulator: the usage it computes for a prompt."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The scripted server behind pydantic-ai's models, which is how Forge uses it."""
+"""The scripted server used through pydantic-ai's models, as in Forge."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What is known about a request afterwards."""
+"""The log of requests."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Requests that want an answer in a form, when the script has nothing to say."""
+"""Requests that demand a structured answer, without a matching scene."""
 
 from datetime import date
 from enum import StrEnum
@@ -13,13 +13,13 @@ from tests.support.models import StartModels
 from forge.demo.reply_writer import fill_schema
 
 
-class Colour(StrEnum):
+class Color(StrEnum):
     RED = "red"
 
 
 class Leaf(BaseModel):
     kind: Literal["leaf"]
-    colour: Colour
+    color: Color
 
 
 class Tree(BaseModel):
@@ -46,7 +46,7 @@ def test_filled_value_matches_its_schema(kind: Any):
 
 
 SCHEMA = Leaf.model_json_schema()
-FILLED = {"kind": "leaf", "colour": "red"}
+FILLED = {"kind": "leaf", "color": "red"}
 
 
 @pytest.mark.parametrize("choice", [{"type": "tool", "name": "leaf"}, {"type": "any"}])

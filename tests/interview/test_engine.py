@@ -140,7 +140,7 @@ def test_back_to_an_unasked_phase_is_rejected():
 def test_every_purpose_stays_within_its_budget():
     for description in (
         "remind me of birthdays",
-        "analyse our metrics",
+        "analyze our metrics",
         "write poems",
         "debug code",
         "research papers",
@@ -151,7 +151,7 @@ def test_every_purpose_stays_within_its_budget():
 
 
 def test_skip_finishes_from_the_fifth_question():
-    state = started("analyse our sales data and write a report")
+    state = started("analyze our sales data and write a report")
     while state.question_count < 4:
         assert "skip" not in [option.id for option in question_of(state).options]
         state = choose(state)

@@ -15,7 +15,7 @@ from tests.support.models import StartModels
 
 PURPOSES = (
     "Remind me of birthdays",
-    "Analyse our sales data and write a report",
+    "Analyze our sales data and write a report",
     "Write poems for every occasion",
     "Review the code of pull requests",
     "Research papers and name the sources",

@@ -1,4 +1,4 @@
-"""Budgets hold whatever happens: races, crashes, failures."""
+"""Budgets hold under races, crashes and failures."""
 
 import asyncio
 from datetime import UTC, datetime

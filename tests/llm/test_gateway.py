@@ -36,7 +36,7 @@ from forge.store.database import Store
 
 @pytest.fixture
 def store_url(tmp_path: Path, new_database: Callable[[str, Path], str]) -> str:
-    """One database is enough here: what is asked of both is in `test_money` and `test_routes`."""
+    """One database is enough here: `test_budgets` and `test_routes` run on both."""
     return new_database("sqlite", tmp_path)
 
 
@@ -303,7 +303,7 @@ async def test_cancelled_call_closes_the_connection_and_is_settled(store: Store,
 
 
 class Answer(BaseModel):
-    """Whether it works."""
+    """Answers by whether the model works."""
 
     works: bool
     why: str

@@ -1,4 +1,4 @@
-"""Models over HTTP, in a whole Forge, on both databases."""
+"""Models over HTTP, in a complete Forge, on both databases."""
 
 from itertools import product
 from typing import Any

@@ -1,4 +1,4 @@
-"""`forge models serve` as a person uses it."""
+"""`forge models serve` as a command."""
 
 import re
 import signal
@@ -23,7 +23,7 @@ def forge(tmp_path: Path) -> Terminal:
 
 @contextmanager
 def running(*arguments: str) -> Iterator[tuple[str, str]]:
-    """The page it prints and the address on it."""
+    """Return the printed output and the address in it."""
     command = [*FORGE, "models", "serve", *arguments, "--port", "0"]
     process = subprocess.Popen(command, env=clean_environment(), stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

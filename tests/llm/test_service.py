@@ -1,4 +1,4 @@
-"""What people decide about models, on both databases."""
+"""Choices of models, providers and prices, on both databases."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ OWNER = "owner"
 
 
 class Keys:
-    """The secrets of the vault: name to value."""
+    """The secrets of the vault by name."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}

@@ -29,7 +29,7 @@ def to(*served: Served) -> Outgoing:
 
 
 class Names:
-    """A server of names that gives one answer after the other, and then the last one again."""
+    """A name server that returns one answer after the other, and then repeats the last one."""
 
     def __init__(self, *answers: list[Address] | Address) -> None:
         self.answers = [answer if isinstance(answer, list) else [answer] for answer in answers]

@@ -1,7 +1,7 @@
-"""Tries to break out; copied into a work tree and run inside a sandbox, with nothing but the standard library.
+"""Attempts to break out; copied into a work tree and run inside a sandbox, using only the standard library.
 
-An attack that worked returns something true. `Absent` says that this machine has nothing to attack. Each runs in a
-process of its own, since some are answered with death. What they change they put back, for back ends that let them.
+A successful attack returns a true value. `Absent` means that this machine has nothing to attack. Each attack runs in
+a process of its own, because some are killed. Attacks undo their changes, for backends that allow them.
 """
 
 import ctypes
@@ -50,7 +50,7 @@ def read(path):
 
 
 def family(number):
-    """Of sockets; the kernel need not have it."""
+    """Return a socket family; the kernel may lack it."""
     if number not in WORLD["families"]:
         raise Absent
     return number
@@ -62,7 +62,7 @@ def existing(path):
     return path
 
 
-# --- reading what is not ours
+# --- reading files of others
 
 
 @attack("reads")
@@ -193,7 +193,7 @@ def chroot_and_climb():
     return read("../../../../../.." + WORLD["data"] + "/forge.db")
 
 
-# --- writing what is not ours
+# --- writing files of others
 
 
 def wrote(path):
@@ -210,7 +210,7 @@ def write_outside():
 @attack("writes")
 def write_above():
     Path("../above").write_text("x")
-    return None  # who set the trap looks whether it is there
+    return None  # the test that set the trap checks it
 
 
 @attack("writes")
@@ -425,7 +425,7 @@ def make_device():
 @attack("devices")
 def fill_shared_memory():
     Path(f"/dev/shm/{TOKEN}").write_text("x")
-    return None  # who set the trap looks whether it is there
+    return None  # the test that set the trap checks it
 
 
 @attack("devices")
@@ -659,7 +659,7 @@ def multipath_tcp():
 def udp_to_loopback():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.sendto(b"x", ("127.0.0.1", WORLD["udp"]))
-    return None  # the listener outside knows
+    return None  # the listener outside records connections
 
 
 @attack("network")
@@ -768,7 +768,7 @@ def visited(listener):
     return True
 
 
-# --- the kernel's larger doors
+# --- large attack surfaces of the kernel
 
 
 @attack("kernel")
@@ -896,7 +896,7 @@ def another_architecture():
 
 @attack("kernel")
 def int_80():
-    """The calls of 32 bits have other numbers; a filter that does not look at that lets them all pass."""
+    """32-bit system calls have different numbers; a filter that does not check the architecture allows them all."""
     if not X86:
         raise Absent
     code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)

@@ -8,21 +8,21 @@ from forge.sandbox.backends.landlock import landlock_abi
 BUBBLEWRAP: set[str] = set()
 
 LANDLOCK = {
-    # Landlock cannot make an exception inside a folder that may be written.
+    # Landlock cannot make exceptions inside a writable folder.
     "change_git_config",
     "add_git_hook",
     "rename_git_away",
     "replace_git_by_exchange",
     "delete_from_git",
     "create_missing_name",
-    # It does not know modes, times and attributes of files.
+    # It does not cover modes, times and attributes of files.
     "change_mode_outside",
     "change_times_outside",
     "change_attribute_outside",
 }
 
 LANDLOCK_AS_USER = {
-    # Processes of the same user can be made slower. Those of root cannot: the command has lost root's capabilities.
+    # A command can slow down processes of the same user, but not those of root, because it has lost root's capabilities.
     "slow_another_down",
     "move_another",
 }
@@ -93,7 +93,7 @@ PLAIN = {
     "delete_named_queue_of_another",
 }
 
-# Without isolation, the machine decides: who runs the platform, and what the kernel was built with.
+# Without isolation the result depends on the machine: the user that runs Forge, and the kernel configuration.
 PLAIN_DEPENDS = {
     # reads
     "read_real_home",

@@ -20,7 +20,7 @@ TARBALL = b"tarball" * 1000
 
 @dataclass
 class Registry:
-    """Serves one project of each kind and writes down what it was asked."""
+    """Serves one project of each kind and records the requests."""
 
     port: int = 0
     html: bool = False

@@ -103,7 +103,7 @@ async def test_files_in_unreadable_folder_count(run: Run, workdir: Path):
 
 
 async def test_memory_is_measured_while_many_files_are_counted(run: Run, workdir: Path):
-    """Somebody else fills the disk, which is a reason to go through all the files."""
+    """Another process fills the disk, which makes the supervisor count all files."""
     for folder in map(str, range(4)):
         (workdir / folder).mkdir()
         (workdir / folder / "file").touch()
@@ -143,7 +143,7 @@ async def test_concurrent_deletion_does_not_hide_growth(run: Run, workdir: Path)
     await until((workdir / "started").exists)
     free = os.statvfs(workdir).f_bfree
     ballast.unlink()
-    os.sync()  # a file system gives back what was deleted when it commits
+    os.sync()  # some file systems free deleted space only at the next commit
     await until(lambda: os.statvfs(workdir).f_bfree > free)
     (workdir / "started").unlink()
     assert (await task).end is End.DISK

@@ -55,7 +55,7 @@ def payload(there: World) -> str:
 
 @pytest.fixture
 def contained(there: World) -> Callable[[Outcome], None]:
-    """The hook did run, and got nothing."""
+    """Assert that the hook ran and got access to nothing."""
 
     def check(outcome: Outcome) -> None:
         said = outcome.stdout.text + outcome.stderr.text

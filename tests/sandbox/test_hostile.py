@@ -23,7 +23,7 @@ PROTECTED = (".git", ".protected")
 
 
 def attacks() -> dict[str, str]:
-    """Every attack, with its group, as written in the file that goes inside."""
+    """Return every attack with its group, as in the file that is copied into the sandbox."""
     tree = ast.parse(Path(__file__).with_name("attacks.py").read_text())
     return {
         node.name: ast.literal_eval(decorator.args[0])
@@ -46,7 +46,7 @@ def results(backend: str, group: str) -> dict[str, str]:
 def attack(
     backend: str, group: str, owner: int | None = None, network: Network = Network.NONE
 ) -> dict[str, str]:
-    """One process for a whole group."""
+    """Run a group of attacks in one process."""
     with world() as there, visitor(there.workdir):
         if owner is not None:
             there.give_work_tree_to(owner)
@@ -62,7 +62,7 @@ def attack(
 
 
 def with_a_registry(backend: str) -> Backend:
-    """One that never answers."""
+    """A registry that never responds."""
     registries = Registries(Upstreams((Upstream("http://127.0.0.1:1/simple"),), None))
     return next(each for each in candidates(registries) if each.name == backend).make(Level.PARTIAL)
 
@@ -84,7 +84,7 @@ def test_only_the_registry_gateway_is_reachable(backend: str):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="the others ran as an ordinary user already")
 def test_attacks_as_other_owner_are_blocked():
-    """A platform that runs as root steps down to the owner of the work tree."""
+    """If Forge runs as root, commands run as the owner of the work tree."""
     escaped: set[str] = set()
     for group in set(ATTACKS.values()):
         escaped |= {

@@ -48,7 +48,7 @@ async def test_program_with_non_utf8_name_is_reported(run: Run):
 
 @pytest.mark.parametrize("name", ["rechnungspruefüng.sh", "\udcff.sh", "a\rThreads: x.sh"])
 async def test_process_with_non_utf8_name_is_supervised(run: Run, workdir: Path, name: str):
-    """The kernel keeps the first 15 bytes of it, in the first case up to the middle of a character."""
+    """The kernel keeps its first 15 bytes, which in the first case end in the middle of a character."""
     (workdir / name).write_text("#!/bin/sh\nsleep 0.2\necho done\n")
     (workdir / name).chmod(0o755)
     outcome = await run(f"{workdir}/{name}")

@@ -24,7 +24,7 @@ from forge.sandbox.models import Command, End, Limits, Network, Output
 
 NOBODY = 65534
 MANY = 1100
-"""More than `select` has numbers for."""
+"""More descriptors than `select` supports."""
 
 
 def processes_with(token: str) -> list[int]:

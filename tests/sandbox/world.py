@@ -25,7 +25,7 @@ LOOKED_FOR = [
 ]
 ROOT = Path("/").stat().st_dev
 FAMILIES = (31, 38, 40)
-"""Bluetooth, the kernel's cryptography, virtual machines."""
+"""Bluetooth, kernel crypto, virtual machines."""
 DECOY = "import time; word = 'x' * 50; print(id(word), flush=True); time.sleep(600)"
 FILES = ("home/.ssh/id_ed25519", "home/.aws/credentials", "home/.netrc", ".env", "sibling/notes")
 DATA = ("data/forge.db", "data/vault.key")
@@ -48,7 +48,7 @@ class World:
         return self.folder / "work"
 
     def told(self) -> str:
-        """What the attackers know."""
+        """What the attacks know about the world."""
         places = {name: str(self.folder / name) for name in ("home", "data", "outside", "sibling")}
         tcp6 = self.listeners.get("tcp6")
         return json.dumps(
@@ -134,7 +134,8 @@ def visitor(workdir: Path) -> Iterator[None]:
 
 @contextmanager
 def _ipc(token: str) -> Iterator[dict[str, int | str]]:
-    """Memory, a queue and a semaphore that every process of this user can reach; a queue with a name if there are any."""
+    """Create shared memory, a queue and a semaphore that every process of this user can reach, and a named queue if
+    supported."""
     if sys.platform != "linux":
         yield {"memory": -1, "key": 0, "named": ""}
         return
@@ -213,7 +214,7 @@ def _file_in_home() -> str | None:
 
 
 def _address() -> str | None:
-    """This machine's own, as others see it; nothing is sent."""
+    """This machine's address on its network; nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking, suppress(OSError):
         asking.connect(("10.255.255.255", 9))
         return asking.getsockname()[0]

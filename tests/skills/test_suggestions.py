@@ -20,7 +20,7 @@ ALL = list(starters().values())
 
 
 def test_usual_skills_come_first_then_matches_of_the_description():
-    assert suggestions("Summarises sales reports and plans tasks", ("editing",), ALL, kind="writing") == [
+    assert suggestions("Summarizes sales reports and plans tasks", ("editing",), ALL, kind="writing") == [
         ("editing", "Usual for writing."),
         ("plan-tasks", "Your description mentions “plans” and “tasks”."),
         ("data-analysis", "Your description mentions “reports”."),

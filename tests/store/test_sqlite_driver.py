@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from forge.store import sqlite_driver
 from forge.store.database import Store
 
-COLOURS = sa.Table(
+COLORS = sa.Table(
     "colours",
     sa.MetaData(),
     sa.Column("id", sa.Integer, primary_key=True),
@@ -26,8 +26,8 @@ async def file(tmp_path: Path) -> AsyncIterator[Store]:
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await store.enable_wal()
     async with store.begin() as tx:
-        await tx.connection.run_sync(COLOURS.metadata.create_all)
-        await tx.execute(COLOURS.insert(), [{"name": "red"}, {"name": "green"}])
+        await tx.connection.run_sync(COLORS.metadata.create_all)
+        await tx.execute(COLORS.insert(), [{"name": "red"}, {"name": "green"}])
     await names(store)  # opens a connection for reading
     yield store
     await store.close()
@@ -49,7 +49,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 async def names(store: Store) -> list[str]:
     async with store.read() as tx:
-        return list((await tx.execute(sa.select(COLOURS.c.name).order_by(COLOURS.c.id))).scalars())
+        return list((await tx.execute(sa.select(COLORS.c.name).order_by(COLORS.c.id))).scalars())
 
 
 async def test_read_takes_one_round_trip(file: Store, calls: list[str]):
@@ -58,8 +58,8 @@ async def test_read_takes_one_round_trip(file: Store, calls: list[str]):
 
 async def test_write_takes_one_round_trip_per_statement_and_commit(file: Store, calls: list[str]):
     async with file.begin() as tx:
-        await tx.execute(COLOURS.update().where(COLOURS.c.id == 1).values(name="crimson"))
-        await tx.execute(COLOURS.delete().where(COLOURS.c.id == 2))
+        await tx.execute(COLORS.update().where(COLORS.c.id == 1).values(name="crimson"))
+        await tx.execute(COLORS.delete().where(COLORS.c.id == 2))
     assert calls == ["perform", "perform", "commit"]
     assert await names(file) == ["crimson"]
 
@@ -75,23 +75,23 @@ async def test_transaction_without_statements_does_nothing(file: Store, calls: l
 
 async def test_results_equal_those_of_the_statement(file: Store):
     async with file.begin() as tx:
-        changed = await tx.execute(COLOURS.update().values(name=COLOURS.c.name + "!"))
-        added = await tx.execute(COLOURS.insert().values(name="blue"))
-        returned = await tx.execute(COLOURS.insert().values(name="grey").returning(COLOURS.c.id))
+        changed = await tx.execute(COLORS.update().values(name=COLORS.c.name + "!"))
+        added = await tx.execute(COLORS.insert().values(name="blue"))
+        returned = await tx.execute(COLORS.insert().values(name="grey").returning(COLORS.c.id))
         assert (changed.rowcount, added.inserted_primary_key, returned.scalar_one()) == (2, (3,), 4)
-        many = await tx.execute(COLOURS.insert(), [{"name": "a"}, {"name": "b"}])
+        many = await tx.execute(COLORS.insert(), [{"name": "a"}, {"name": "b"}])
         assert many.rowcount == 2
-        empty = await tx.execute(sa.select(COLOURS).where(COLOURS.c.id == 99))
+        empty = await tx.execute(sa.select(COLORS).where(COLORS.c.id == 99))
         assert empty.one_or_none() is None
 
 
 async def test_failed_transaction_is_rolled_back_and_connection_stays_usable(file: Store):
     with pytest.raises(IntegrityError):
         async with file.begin() as tx:
-            await tx.execute(COLOURS.insert().values(name="blue"))
-            await tx.execute(COLOURS.insert().values(name="red"))
+            await tx.execute(COLORS.insert().values(name="blue"))
+            await tx.execute(COLORS.insert().values(name="red"))
     async with file.begin() as tx:
-        await tx.execute(COLOURS.insert().values(name="white"))
+        await tx.execute(COLORS.insert().values(name="white"))
     assert await names(file) == ["red", "green", "white"]
 
 
@@ -102,10 +102,10 @@ async def test_failed_commit_leaves_no_open_transaction(file: Store):
         )
     with pytest.raises(IntegrityError):
         async with file.begin() as tx:
-            await tx.execute(COLOURS.insert().values(name="blue"))
+            await tx.execute(COLORS.insert().values(name="blue"))
             await tx.connection.exec_driver_sql("INSERT INTO shades VALUES (99)")
     async with file.begin() as tx:
-        await tx.execute(COLOURS.insert().values(name="white"))
+        await tx.execute(COLORS.insert().values(name="white"))
     assert await names(file) == ["red", "green", "white"]
 
 
@@ -118,9 +118,9 @@ async def test_failed_begin_writes_nothing(file: Store):
             driver: Any = (await tx.connection.get_raw_connection()).driver_connection
             await driver.run(driver._conn.execute, "PRAGMA busy_timeout=1")
             with pytest.raises(OperationalError, match="locked"):
-                await tx.execute(COLOURS.insert().values(name="blue"))
+                await tx.execute(COLORS.insert().values(name="blue"))
             other_connection.rollback()
-            await tx.execute(COLOURS.insert().values(name="white"))
+            await tx.execute(COLORS.insert().values(name="white"))
             raise KeyError
     other_connection.close()
     assert await names(file) == ["red", "green"]
@@ -128,10 +128,10 @@ async def test_failed_begin_writes_nothing(file: Store):
 
 async def test_reader_sees_one_snapshot(file: Store):
     async with file.read() as tx:
-        before = (await tx.execute(sa.select(sa.func.count()).select_from(COLOURS))).scalar_one()
+        before = (await tx.execute(sa.select(sa.func.count()).select_from(COLORS))).scalar_one()
         async with file.begin() as writer:
-            await writer.execute(COLOURS.delete())
-        after = (await tx.execute(sa.select(sa.func.count()).select_from(COLOURS))).scalar_one()
+            await writer.execute(COLORS.delete())
+        after = (await tx.execute(sa.select(sa.func.count()).select_from(COLORS))).scalar_one()
     assert (before, after, await names(file)) == (2, 2, [])
 
 
@@ -139,7 +139,7 @@ async def test_idle_connection_holds_no_snapshot(file: Store):
     """A snapshot would prevent truncation of the write-ahead log."""
     await asyncio.gather(*(names(file) for _ in range(8)))
     async with file.begin() as tx:
-        await tx.execute(COLOURS.insert().values(name="white"))
+        await tx.execute(COLORS.insert().values(name="white"))
     checkpoint_engine = sa.create_engine(file.url)
     with checkpoint_engine.connect() as connection:
         busy, pages, moved = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
@@ -154,8 +154,8 @@ async def test_cancelled_statement_blocks_nothing(file: Store):
     )
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05), file.begin() as tx:
-            await tx.execute(COLOURS.insert().values(name="blue"))
+            await tx.execute(COLORS.insert().values(name="blue"))
             await tx.execute(slow)
     async with file.begin() as tx:
-        await tx.execute(COLOURS.insert().values(name="white"))
+        await tx.execute(COLORS.insert().values(name="white"))
     assert await names(file) == ["red", "green", "white"]

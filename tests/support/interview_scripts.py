@@ -68,8 +68,8 @@ def ask(
     **fields: Any,
 ) -> dict[str, Any]:
     """Return a question turn; an option is a label or the result of `option(...)`."""
-    labelled = [option(choice) if isinstance(choice, str) else choice for choice in options]
-    return _turn("ask_question", question=question, options=labelled, field=field, phase=phase, **fields)
+    labeled = [option(choice) if isinstance(choice, str) else choice for choice in options]
+    return _turn("ask_question", question=question, options=labeled, field=field, phase=phase, **fields)
 
 
 def option(label: str, value: str | None = None, reason: str | None = None) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def test_stderr_gets_readable_lines(entries: Entries, stderr: StringIO):
     )
 
 
-def test_terminal_output_is_coloured(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_terminal_output_is_colored(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     logs = configure_logs(tmp_path, "info", terminal=True)
     write("moved", level=logging.ERROR)
     logs.close()

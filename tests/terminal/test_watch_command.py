@@ -85,11 +85,11 @@ def test_cancelled_run_shows_no_gate(open_watch: tuple[str, Screen], server: Ser
     assert "forge gates answer" not in screen.text.rpartition("● cancelled")[2]
 
 
-def test_no_color_disables_colour(server: Server):
+def test_no_color_disables_color(server: Server):
     with open_screen(server.data_dir, "status", NO_COLOR="1") as screen:
         assert screen.end() == 0
         assert "\x1b[3" not in screen.text
 
 
-def test_piped_output_has_no_colour(forge: Terminal, tmp_path: Path):
+def test_piped_output_has_no_color(forge: Terminal, tmp_path: Path):
     assert "\x1b" not in forge("status").out

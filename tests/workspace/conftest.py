@@ -58,7 +58,7 @@ while True:
 
 @pytest.fixture
 def exchanged(root: Path, outside: Path) -> Iterator[None]:
-    """A directory and a link to the outside that change places all the time, as quickly as the system can."""
+    """A directory and a link to the outside that continuously swap names."""
     (root / "swap").mkdir()
     (root / "swap" / "secret.txt").write_text("inside")
     (root / "other").symlink_to("../outside")

@@ -29,7 +29,7 @@ TARGETS = _pieces(
 
 
 def climbing_paths(count: int) -> Iterator[str]:
-    """A sample of starts, ways up and targets; always the same one."""
+    """Generate a sample of starts, ways up and targets; always the same one."""
     choose = random.Random(20261115)
     ways_up = itertools.cycle(list(itertools.product(DOTS, SLASHES)))
     for dots, slash in itertools.islice(ways_up, count):

@@ -8,7 +8,7 @@ from forge.workspace.observed.observed_repository import ObservedRepository, obs
 
 
 def changed(observed: ObservedRepository, base: str | None = None) -> dict[str, str]:
-    """The letter git has for each path that changed."""
+    """Return git's letter for each changed path."""
     start = observed.head if base is None else observed.resolve(base)
     return {each.path: each.status for each in observed.changes(start or observed.empty_tree)}
 

@@ -55,7 +55,7 @@ def plain_git(folder: Path, *arguments: str) -> None:
 
 
 def contents(root: Path) -> dict[str, bytes | str]:
-    """Every file and link outside of .git, by its path."""
+    """Return every file and link outside of .git by path."""
     return {
         str(path.relative_to(root)): str(path.readlink()) if path.is_symlink() else path.read_bytes()
         for path in sorted(root.rglob("*"))
@@ -64,7 +64,7 @@ def contents(root: Path) -> dict[str, bytes | str]:
 
 
 def tree_of(git: WorkspaceHistory, commit_id: str) -> str:
-    """As git itself says."""
+    """Return the tree as computed by git itself."""
     asked = ["git", "--git-dir", str(git._dir.path), "rev-parse", f"{commit_id}^{{tree}}"]
     return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -282,7 +282,7 @@ CONFIG = """\
 
 @pytest.fixture
 def mark(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Everything in a project that makes git run something, each leaving a mark if it does."""
+    """Configure everything in a project that makes git execute something; each leaves a mark if it is executed."""
     mark, hooks = tmp_path / "mark", tmp_path / "hooks"
     config = CONFIG.format(mark=mark, hooks=hooks)
     hooks.mkdir()

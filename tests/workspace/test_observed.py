@@ -195,7 +195,7 @@ class TestHistory:
                 observed.history.since(first)
 
     def test_shallow_edge_is_not_reported_as_change(self, repository: Repository, tmp_path: Path):
-        """Behind the edge the old commit may well be an ancestor of the other side."""
+        """The old commit may be an ancestor of the other side behind the edge."""
         old = repository.git("rev-parse", "HEAD")
         repository.git("checkout", "--quiet", "-b", "side")
         repository.commit({"side.py": "1\n"})

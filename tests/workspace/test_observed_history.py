@@ -27,7 +27,7 @@ def test_changed_paths_are_listed_per_commit(repository: Repository):
 
 
 def test_merge_lists_all_merged_paths(repository: Repository):
-    """Whichever side it took: one that drops what a side had is no lesser change."""
+    """Whichever side was taken: a merge that drops one side is a change, too."""
     base = repository.git("rev-parse", "HEAD")
     repository.commit({"a.py": "a = 2\n"})
     repository.git("checkout", "--quiet", "-b", "side", base)

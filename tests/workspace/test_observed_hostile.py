@@ -105,7 +105,7 @@ class TestBrokenRepositories:
 class TestHostileConfiguration:
     @pytest.fixture
     def trap(self, tmp_path: Path) -> Iterator[Path]:
-        """A program that leaves a trace when it is run."""
+        """Create a program that leaves a mark when it is run."""
         trace = tmp_path / "executed"
         trap = tmp_path / "trap.sh"
         trap.write_text(f"#!/bin/sh\necho $0 $* >> {trace}\ncat 2>/dev/null\n")
@@ -189,7 +189,8 @@ class TestHostileConfiguration:
 
     @pytest.mark.parametrize("is_packed", [False, True])
     def test_object_times_do_not_change(self, repository: Repository, is_packed: bool):
-        """git sets it when it writes what is there already: the same content under another name, an older state."""
+        """git updates the time when it writes an object that exists: the same content under another name, an older
+        state."""
         repository.commit({"a.py": "a = 2\n"})
         if is_packed:
             repository.git("gc", "--quiet")
@@ -229,7 +230,7 @@ class TestHostileConfiguration:
 
 
 class TestIndexFeatures:
-    """What an index can say to keep git from looking."""
+    """Index features that can keep git from looking at files."""
 
     @pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
     def test_index_flags_do_not_hide_changes(self, repository: Repository, mark: str):
@@ -254,7 +255,7 @@ class TestIndexFeatures:
 
     def test_fsmonitor_is_ignored(self, repository: Repository, tmp_path: Path):
         monitor = tmp_path / "monitor"
-        monitor.write_text("#!/bin/sh\nprintf 'token\\0'\n")  # nothing ever changes
+        monitor.write_text("#!/bin/sh\nprintf 'token\\0'\n")  # the state never changes
         monitor.chmod(0o755)
         repository.git("config", "core.fsmonitor", str(monitor))
         repository.git("update-index", "--fsmonitor")
@@ -278,7 +279,7 @@ class TestIndexFeatures:
         assert see(repository.path) == {}
 
     def test_racy_change_of_same_size_is_detected(self, repository: Repository):
-        """The copy of the index must not look younger than the file."""
+        """The copy of the index must not appear newer than the file."""
         for number in range(5):
             repository.write({"a.py": f"a = {number}\n"})
             repository.git("add", "a.py")

@@ -41,7 +41,7 @@ def fill_with_links(root: Path, outside: Path) -> None:
 
 
 def try_all(files: Files, path: str) -> None:
-    """Each verb either works inside or fails with an error of ours."""
+    """Each operation either works inside or fails with an error of Forge."""
     attempts: list[Callable[[], object]] = [
         lambda: files.read(path, limit=1000).data,
         lambda: [entry.path for entry in files.list(path)],
@@ -94,7 +94,7 @@ def plant(root: Path, links: list[tuple[list[str], list[str]]]) -> None:
 def test_links_never_read_outside_the_root(
     tmp_path_factory: pytest.TempPathFactory, kernel: bool | None, links, paths
 ):
-    """Compared with what the system itself says the path leads to."""
+    """The result is compared with where the operating system resolves the path to."""
     base = tmp_path_factory.mktemp("farm").resolve()
     root, outside = base / "project", base / "outside"
     for place in (root / "dir", root / ".git", outside / "dir"):

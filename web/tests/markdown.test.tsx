@@ -90,7 +90,7 @@ test("lines of a person stay lines", async () => {
   expect((await set("one\ntwo")).textContent).toBe("one\ntwo");
 });
 
-test("code gets its colours when it is whole, and not before", async () => {
+test("code gets its colors when it is whole, and not before", async () => {
   const open = await set("```py\ndef f():\n    return 1", true);
   expect(open.querySelector("pre")?.textContent).toBe("def f():\n    return 1");
   expect(open.querySelector("pre span[style]")).toBeNull();

@@ -37,7 +37,7 @@ from forge.skills.models import (
     Tier,
     first_error,
 )
-from forge.skills.prompts.catalogue import CatalogueLine
+from forge.skills.prompts.skill_catalog import CatalogLine
 from forge.skills.records import NewRecord, SkillRecords
 from forge.skills.relations.skill_graph import dependents
 from forge.skills.skill_state import BrokenSkill, ReadableSkill, SkillStates
@@ -223,12 +223,10 @@ class Skills:
     ) -> SkillTestReport:
         """Add the trigger tests to the report; without a model they are skipped."""
         everything = await self.states.all(account_id)
-        others = [_catalogue_line(one) for one in everything.values() if isinstance(one, ReadableSkill)]
+        others = [_catalog_line(one) for one in everything.values() if isinstance(one, ReadableSkill)]
         spender = Spender(account_id, new_id())
         try:
-            tried = await self.trigger_tests.run(
-                spender, _catalogue_line(known), others, known.snapshot.files
-            )
+            tried = await self.trigger_tests.run(spender, _catalog_line(known), others, known.snapshot.files)
         except ForgeError as error:
             return report.model_copy(update={"triggers_skipped": error.message})
         return report.model_copy(
@@ -313,8 +311,8 @@ _WHY_NOT_TRIED = {
 }
 
 
-def _catalogue_line(known: ReadableSkill) -> CatalogueLine:
-    return CatalogueLine(known.manifest.name, known.manifest.description, known.manifest.kind)
+def _catalog_line(known: ReadableSkill) -> CatalogLine:
+    return CatalogLine(known.manifest.name, known.manifest.description, known.manifest.kind)
 
 
 def _new_record(known: ReadableSkill, tier: Tier) -> NewRecord:

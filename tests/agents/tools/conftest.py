@@ -20,7 +20,7 @@ SECRET = "the secret that lies outside"
 
 @pytest.fixture(scope="session")
 def sandboxes() -> Sandboxes:
-    """Tried out once."""
+    """Probed once for all tests."""
     return Sandboxes()
 
 
@@ -47,7 +47,7 @@ def context(root: Path, sandboxes: Sandboxes) -> Iterator[ToolContext]:
 
 @pytest.fixture
 def use(context: ToolContext) -> Use:
-    """Uses a tool the way the loop does: by name, with JSON."""
+    """Use a tool as the loop does: by name, with JSON."""
     box = builder_tools()
 
     async def use(name: str, **arguments: Any) -> ToolOutcome:

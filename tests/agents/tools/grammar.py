@@ -36,7 +36,7 @@ PAYLOADS = _pieces(
 
 
 def hostile_commands(count: int) -> Iterator[str]:
-    """Always the same ones."""
+    """Generate commands; always the same ones."""
     choose = random.Random(20261115)
     for _ in range(count):
         line = choose.choice(BEGINS)
@@ -51,7 +51,7 @@ def hostile_commands(count: int) -> Iterator[str]:
 
 
 def mangled(text: str, choose: random.Random) -> str:
-    """A character lost, doubled, or exchanged for one that looks or works alike."""
+    """Remove, double or replace a character, also by one that looks or acts alike."""
     if not text:
         return text
     at = choose.randrange(len(text))

@@ -95,7 +95,7 @@ def test_split_matches_shlex(line: str):
         words = split(line)
     except NotACommand:
         return
-    if "\\$" not in line and "\\`" not in line:  # which it does not take for escapes, though shells do
+    if "\\$" not in line and "\\`" not in line:  # which are not escapes here, although shells treat them so
         assert words == shlex.split(line)
 
 
@@ -238,7 +238,7 @@ def test_package_install_has_registry_access(words: str):
 @pytest.mark.parametrize(
     "command",
     [
-        # what the predecessor let through
+        # accepted by an earlier version
         "cat a > b",
         "pytest\ntouch x",
         "find . -delete",

@@ -62,7 +62,7 @@ async def test_write_test_fix_cycle(use: Use, project: Path):
 
 
 async def test_report_cannot_turn_failure_into_pass(use: Use, project: Path, outside: Path):
-    """The tests write a report of their own, or something that is none, and end the process."""
+    """The tests write a fake or invalid report and end the process."""
     fake = "<testsuites><testsuite><testcase/></testsuite></testsuites>"
     (project / "conftest.py").write_text(
         "import os, sys\n"
@@ -105,7 +105,7 @@ async def test_node_test_counts_are_reported(use: Use, root: Path):
 
 @needs_node
 async def test_npm_test_script_with_known_runner_is_counted(use: Use, root: Path):
-    """With a runner that is recognised in the script, and takes the place of vitest here."""
+    """A project whose script calls a known runner, replaced by a stub for vitest."""
     report = {"numPassedTests": 4, "numFailedTests": 0, "numPendingTests": 1}
     runner = root / "node_modules" / ".bin" / "vitest"
     runner.parent.mkdir(parents=True)

@@ -71,7 +71,7 @@ def accepted(command: str, root: Path) -> Allowed | None:
 
 
 def check(allowed: Allowed, command: str) -> None:
-    """What must hold for anything that is let through, said without the policy's own words."""
+    """Check properties of an allowed command, independently of the policy's own code."""
     program, *rest = allowed.argv
     assert program in PROGRAMS, command
     module = rest[rest.index("-m") + 1] if "-m" in rest[:2] else None
@@ -92,7 +92,7 @@ def check(allowed: Allowed, command: str) -> None:
 
 
 def is_pip_install(allowed: Allowed) -> bool:
-    """Of packages."""
+    """Return whether the command installs packages."""
     return allowed.argv[:5] == ("python3", "-I", "-m", "pip", "install") and "--no-index" not in allowed.argv
 
 
@@ -110,7 +110,7 @@ def test_accepted_commands_are_safe(root: Path):
 
 
 async def test_allowed_commands_change_nothing_outside(use: Use, root: Path, outside: Path):
-    """Those that are over at once, in the real sandbox."""
+    """Run the commands that end immediately, in the real sandbox."""
     prepare(root)
     before = seen(root.parent)
     tried: set[tuple[str, ...]] = set()
@@ -133,7 +133,7 @@ def prepare(root: Path) -> None:
 
 
 def seen(folder: Path) -> dict[str, bytes | str]:
-    """Everything below, with its content; what a link points to is not part of it."""
+    """Return everything below the folder with its content; targets of links are not part of it."""
     found: dict[str, bytes | str] = {}
     for place, folders, files in os.walk(folder):
         for name in (*folders, *files):

@@ -17,7 +17,7 @@ async def test_first_install_creates_environment_for_tests(use: Use, root: Path)
         "    def test(self): self.assertTrue(sys.prefix.endswith('/.venv'))\n"
     )
     assert (await use("run_tests", command="python -m unittest")).is_error
-    (root / ".venv" / "bin").mkdir(parents=True)  # one that was begun and never finished
+    (root / ".venv" / "bin").mkdir(parents=True)  # an installation that was started and not finished
     installed = await use("run_command", command="pip install -r requirements.txt", timeout=200)
     assert not installed.is_error, installed.text
     assert installed.detail.fetched and any(name.startswith("six-") for name in installed.detail.fetched)
@@ -52,7 +52,7 @@ async def test_install_executes_no_project_code(use: Use, root: Path):
     for name in ("git.sh", "node_modules/.bin/npm", "node_modules/.bin/node", "node_modules/.bin/git"):
         (root / name).write_text(f"#!/bin/sh\ntouch {root}/executed\n")
         (root / name).chmod(0o755)
-    assert (await use("run_command", command="npm install")).is_error  # there is no git
+    assert (await use("run_command", command="npm install")).is_error  # git is not available
     (root / "package.json").write_text(json.dumps({**package, "dependencies": {}}))
     installed = await use("run_command", command="npm install")
     assert not installed.is_error, installed.text

@@ -107,7 +107,7 @@ async def test_report_folder_is_always_removed(tmp_path: Path):
 
 
 def fill(folder: Path) -> None:
-    """Closed folders, and a tree deeper than Python recurses."""
+    """Create inaccessible folders, and a tree deeper than Python's recursion limit."""
     closed = folder / "closed"
     (closed / "inside").mkdir(parents=True)
     closed.chmod(0)

@@ -87,7 +87,7 @@ async def test_passages_are_replaced_in_order(use: Use, root: Path):
 
 
 async def test_large_file_gets_no_line_hint(use: Use, root: Path):
-    """It would hold up everyone else for as long as it takes."""
+    """Searching for the line would block everything else."""
     for size, hint in ((990_000, "Its first line is like line 1:"), (1_000_001, "Read the file again")):
         (root / "a.txt").write_text("y = 2\n" + "x" * size)
         outcome = await use("edit_file", path="a.txt", edits=[edit("y  =  2", "z")])
@@ -196,7 +196,7 @@ async def test_failed_edit_is_explained(use: Use, root: Path):
 
 
 class Remembered:
-    """An intent that outlives the call, as the journal's does."""
+    """An intent that outlives the call, like those in the journal."""
 
     def __init__(self) -> None:
         self.meant: Any = None
@@ -249,7 +249,7 @@ CONTENT = st.one_of(
 
 @given(CONTENT, st.lists(st.tuples(PIECES, PIECES), min_size=1, max_size=4))
 def test_edits_equal_manual_replacement_or_are_refused(data: bytes, edits: list[tuple[str, str]]):
-    """The oracle works on bytes and knows nothing of documents: one place, found by trying every one."""
+    """The oracle works on bytes: it searches for the only occurrence by trying every position."""
     document = Document.read(data)
     expected = by_hand(data, edits, windows=document.is_crlf)
     try:

@@ -1,4 +1,4 @@
-"""Code without its comments and texts."""
+"""Code without comments and strings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever the bytes are: an answer, in time, with every byte in its place."""
+"""Arbitrary bytes: the analyzers return in time and keep every offset."""
 
 import time
 

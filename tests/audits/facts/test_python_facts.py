@@ -435,7 +435,7 @@ def test_encoding_comment_after_code_or_two_lines_is_ignored(first: str) -> None
 
 
 def test_parser_warnings_are_suppressed() -> None:
-    """Also where warnings are errors, as in these tests; and the filters of others stay as they are."""
+    """Also if warnings are errors, as in these tests; filters of other code are unchanged."""
     before = [item for item in warnings.filters if item[0] != "ignore"]
     unknown_to_the_grammar = (
         "type X = int\nmatch x:\n    case {'a': [*_, ('\\d', 1if y else 2)]}: pass\nprint('\\d' f'{'\\d'}')\n"

@@ -1,4 +1,4 @@
-"""Routes of one Python file, and files that are none."""
+"""Routes of a Python file, and similar code that defines none."""
 
 import textwrap
 import time

@@ -1,4 +1,4 @@
-"""Routes of one script, and files that are none."""
+"""Routes of a script, and similar code that defines none."""
 
 import textwrap
 

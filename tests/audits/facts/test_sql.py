@@ -1,4 +1,4 @@
-"""What is a statement of SQL, and what is a sentence."""
+"""SQL statements, and sentences that only look like one."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Each format of a manifest, read whole: names, groups, places, includes, problems."""
+"""All manifest formats: names, groups, locations, includes and problems."""
 
 import json
 

@@ -1,7 +1,7 @@
-"""A9 beside deptry, on a project for every situation that deptry's own fixtures cover.
+"""Compare A9 with deptry on a project for every situation in deptry's own fixtures.
 
-deptry asks the installed packages which modules they bring; here nothing is installed, as after a clone. Each difference
-is written down with its reason in docs/reference/dependencies.md.
+deptry asks installed packages for their modules; here nothing is installed, as after a clone. Each difference is
+documented with its reason in docs/reference/dependencies.md.
 """
 
 import json
@@ -40,10 +40,10 @@ class Project:
     files: dict[str, str]
     arguments: tuple[str, ...] = (".",)
     deptry_only: tuple[str, ...] = ()
-    """`rule module` of what only deptry says."""
+    """Findings that only deptry reports, as `rule module`."""
     forge_only: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
-    """Files that git ignores: they are in the folder and not in the snapshot."""
+    """Files that git ignores: present in the folder but not in the snapshot."""
 
 
 def project(dependencies: str, more: str = "") -> str:
@@ -293,7 +293,7 @@ PROJECTS = [
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
-    """What deptry says of each project, all in one process."""
+    """Run deptry for all projects in one process, and return its findings."""
     top = tmp_path_factory.mktemp("deptry")
     folders: dict[str, Path] = {}
     for number, one in enumerate(PROJECTS):

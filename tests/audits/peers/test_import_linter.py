@@ -1,4 +1,4 @@
-"""A4's order of layers against import-linter, on the same packages: verdict and pairs of layers must be equal."""
+"""Compare A4's layer order with import-linter on the same packages: verdicts and layer pairs must be equal."""
 
 import itertools
 import json
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def build(folder: Path, files: Files) -> tuple[str, Files, grimp.ImportGraph]:
-    """Every package gets a name of its own, as import systems remember."""
+    """Write a package; each gets a unique name, because import systems cache them."""
     name = f"shop{next(_NUMBERS)}"
     renamed = {path.replace("PKG", name): text.replace("PKG", name) for path, text in files.items()}
     for path, text in renamed.items():
@@ -93,7 +93,7 @@ def both(
 
 
 def package(**texts: str) -> Files:
-    """`high__green="…"` is `PKG/high/green.py`; every folder is a package."""
+    """Write a package: `high__green="…"` is `PKG/high/green.py`; every folder is a package."""
     files = {f"PKG/{name.replace('__', '/')}.py": text for name, text in texts.items()}
     folders = {"/".join(path.split("/")[:depth]) for path in files for depth in range(1, path.count("/") + 1)}
     return {**{f"{folder}/__init__.py": "" for folder in folders}, **files}
@@ -236,7 +236,7 @@ def test_contradictory_order_is_rejected_by_both(order: list[str], folder: Path)
 
 
 def random_package(chance: random.Random) -> tuple[Files, list[str]]:
-    """A package of some layers and some files of none, which import each other in all ways there are."""
+    """Generate a package with some layers and some files without one, which import each other in all forms."""
     tops = ["a", "b", "c", "d", "free", "loose"][: chance.randint(2, 6)]
     modules = [top for top in tops if chance.random() < 0.3]
     modules += [

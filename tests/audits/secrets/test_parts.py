@@ -1,4 +1,4 @@
-"""Shapes, randomness, checksums, masks: the parts that finding secrets is made of."""
+"""The parts of the secret scanner: shapes, randomness, checksums, masks."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Every rule finds what it is for and nothing of what it is not, and one secret is one finding."""
+"""Every rule matches its own examples and nothing else, and each secret is one finding."""
 
 import pytest
 

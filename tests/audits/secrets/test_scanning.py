@@ -1,4 +1,4 @@
-"""Texts as they come: ordinary, long, broken, hostile."""
+"""Scanning of texts: ordinary, long, broken, hostile."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Facts that reveal a secret are recognised; facts about secrets are not."""
+"""Facts that reveal a secret are recognized; facts about secrets are not."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from forge.bots.memory.extraction import reveals_secret
         "The card number is 4111 1111 1111 1111.",
     ],
 )
-def test_secret_is_recognised(fact: str):
+def test_secret_is_recognized(fact: str):
     assert reveals_secret(fact)
 
 

@@ -143,7 +143,7 @@ async def test_known_fact_is_not_stored_again(memory_env: MemoryEnvironment):
     assert await memory_env.count_notifications() == 2
 
 
-async def test_paraphrase_is_recognised_by_meaning(env_by_meaning: MemoryEnvironment):
+async def test_paraphrase_is_recognized_by_meaning(env_by_meaning: MemoryEnvironment):
     await env_by_meaning.learn("The person's dog is called Rex.", "The person is a vegetarian.")
     assert await env_by_meaning.learn("The person has a dog named Rex.") == []
     assert await env_by_meaning.learn("The person is not a vegetarian.") == [

@@ -33,7 +33,7 @@ SCRIPT = {
         "match": {"opening": "Make the tests pass"},
         "turns": [
             {
-                "thinking": "The tests define the behaviour. I read them before I change anything.",
+                "thinking": "The tests define the behavior. I read them before I change anything.",
                 "text": "I read the code first.",
                 "tools": [{"read_file": {"path": "basket.py"}}, {"read_file": {"path": "nothing.py"}}],
             },

@@ -1,4 +1,4 @@
-"""The web flow, the device flow, and the end of tokens."""
+"""The web flow, the device flow, and the expiry of tokens."""
 
 import hashlib
 from base64 import urlsafe_b64encode

@@ -228,7 +228,7 @@ def test_patch_values_are_validated_separately():
         "traits": {"kind": "of wrong"},
         "boundaries": ["not", "text"],
         "kind": "prompt",
-        "favourite_colour": "red",
+        "favorite_colour": "red",
     }
     assert parse(ready(**patch), make_state(f"{STORIES} named Quill")).patch == Fields(
         name="Quill",

@@ -15,12 +15,12 @@ from forge.llm.errors import ModelUnknown
 from forge.llm.models import Role
 from forge.skills.invocations.trigger_tests import MAX_SKILLS, TriggerResult, TriggerTests
 from forge.skills.models import Case, SkillKind
-from forge.skills.prompts.catalogue import CatalogueLine
+from forge.skills.prompts.skill_catalog import CatalogLine
 from forge.store.database import Store
 
-FROST = CatalogueLine("frost-dates", "Finds the last frost of a place, for planting.", SkillKind.SCRIPT)
-OTHERS = [CatalogueLine(f"s{number:02}", "Does something else.", SkillKind.PROMPT) for number in range(40)]
-RIVAL = CatalogueLine("zz-planting", "Says what planting a place needs.", SkillKind.PROMPT)
+FROST = CatalogLine("frost-dates", "Finds the last frost of a place, for planting.", SkillKind.SCRIPT)
+OTHERS = [CatalogLine(f"s{number:02}", "Does something else.", SkillKind.PROMPT) for number in range(40)]
+RIVAL = CatalogLine("zz-planting", "Says what planting a place needs.", SkillKind.PROMPT)
 GENERATED = {
     "fitting": ["When can I plant peas in Oslo?", "Is it safe to plant?"],
     "other": ["Hi!", "What is 2+2?"],
@@ -47,7 +47,7 @@ def script(**replies: dict[str, Any]) -> dict[str, Any]:
 
 
 async def run_triggers(
-    models: GatewayUnderTest, server: ModelServer, files: dict[str, bytes], others: list[CatalogueLine]
+    models: GatewayUnderTest, server: ModelServer, files: dict[str, bytes], others: list[CatalogLine]
 ) -> TriggerResult:
     await models.add("one", server.url)
     await models.choose("one:scripted", role=Role.BOT)

@@ -33,13 +33,13 @@ export function Code({ text, language, isGrowing = false, isWrapped = false }: P
           isWrapped && "break-words whitespace-pre-wrap",
         )}
       >
-        <code>{lines ? <Coloured lines={lines} /> : text}</code>
+        <code>{lines ? <Colored lines={lines} /> : text}</code>
       </pre>
     </figure>
   );
 }
 
-function Coloured({ lines }: { lines: readonly Line[] }) {
+function Colored({ lines }: { lines: readonly Line[] }) {
   return lines.map((line, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a whole block never move
     <span key={at}>

@@ -7,7 +7,7 @@ const INPUT =
 type Shared = { label: ReactNode; hint?: ReactNode; error?: string | null | undefined; mono?: boolean };
 type InputProps = ComponentProps<"input"> & Shared & { /** A button on the same line. */ action?: ReactNode };
 
-/** A labelled text input with a hint, or an error in place of the hint. */
+/** A labeled text input with a hint, or an error in place of the hint. */
 export function Field({ label, hint, error, mono, action, className, ...rest }: InputProps) {
   const id = useId();
   return (

@@ -15,7 +15,7 @@ _DOCS = """\
 Searches every line added since the base for credentials:
 
 - **tokens with a known format**: of code hosts, registries, clouds, model providers, payment services, chat
-  and mail services; private keys in PEM armour; some 200 kinds, listed in `docs/reference/secrets.md`
+  and mail services; private keys in PEM armor; some 200 kinds, listed in `docs/reference/secrets.md`
 - **values identified by the vendor's name**: `datadog_api_key: 0f3a…`
 - **places that hold secrets**: passwords in URLs, `Authorization` headers, JSON web tokens, `curl -u`
 - **anything else that is named like a secret and looks generated**: a password, key or token with a random value. Words,

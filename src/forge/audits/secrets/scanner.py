@@ -19,7 +19,7 @@ MAX_SHOWN = 200
 _KEEP = 4
 _LONG = 16
 """The first characters of secrets of at least this length are shown, so that the owner can identify them."""
-_ARMOUR = r"^-----BEGIN[ A-Z0-9_-]{0,70}-----"
+_ARMOR = r"^-----BEGIN[ A-Z0-9_-]{0,70}-----"
 _REST = r"[0-9A-Za-z+/=_.~%-]+"
 
 
@@ -42,8 +42,8 @@ def secret_fingerprint(secret: bytes) -> str:
 
 
 def _mask(secret: bytes) -> bytes:
-    armour = compiled(_ARMOUR).search(secret)
-    kept = (armour.end() if armour else _KEEP) if len(secret) >= _LONG else 0
+    armor = compiled(_ARMOR).search(secret)
+    kept = (armor.end() if armor else _KEEP) if len(secret) >= _LONG else 0
     return secret[:kept] + "…".encode()
 
 

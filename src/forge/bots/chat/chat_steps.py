@@ -29,7 +29,7 @@ from forge.llm.messages import ToolCall
 from forge.llm.models import Prompt, Reply, Role
 from forge.runs.attempt import StepInfo
 from forge.runs.journal import StepResult
-from forge.skills.prompts.catalogue import CatalogueLine
+from forge.skills.prompts.skill_catalog import CatalogLine
 from forge.store.database import Store, survives_outage
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class AnswerTarget:
     answer_id: str
     said: str
     facts: AnswerFacts
-    skills: list[CatalogueLine]
+    skills: list[CatalogLine]
     sent: int
     """Tokens of what the agent does not count: the bot's files and the history."""
     continues: bool = False

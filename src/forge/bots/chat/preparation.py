@@ -21,8 +21,8 @@ from forge.llm.messages import user_message
 from forge.llm.models import Prompt
 from forge.runs.attempt import StepInfo
 from forge.runs.journal import StepResult
-from forge.skills.prompts.catalogue import CatalogueLine
 from forge.skills.prompts.quoting import quoted
+from forge.skills.prompts.skill_catalog import CatalogLine
 
 CONDENSE_ABOVE = 0.7
 """Share of the available tokens above which the beginning is summarized."""
@@ -111,7 +111,7 @@ class PreparedAnswer(BaseModel):
     """Ids of messages to summarize, in chunks."""
     tokens: int = 0
     """Tokens sent without a new summary."""
-    skills: list[CatalogueLine] = []
+    skills: list[CatalogLine] = []
     """Skills the bot can use."""
     used: str = ""
     """Description of skill uses before the answer was interrupted."""

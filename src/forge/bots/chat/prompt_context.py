@@ -23,8 +23,8 @@ from forge.bots.versions.file_status import BotFiles
 from forge.bots.versions.service import Versions
 from forge.errors import NotFound
 from forge.llm.messages import AssistantMessage, Message, Text, UserMessage, user_message
-from forge.skills.prompts.catalogue import CatalogueLine, catalogue_text
 from forge.skills.prompts.quoting import quoted, section
+from forge.skills.prompts.skill_catalog import CatalogLine, catalog_text
 from forge.store.database import Store
 
 PERSON = "You are the bot described above, in a conversation with one person."
@@ -67,7 +67,7 @@ class SystemPromptParts:
 
     files: BotFiles
     standing: Sequence[Memory]
-    skills: Sequence[CatalogueLine]
+    skills: Sequence[CatalogLine]
     began: datetime
     origin: Origin | None = None
 
@@ -79,7 +79,7 @@ def system_prompt(parts: SystemPromptParts) -> str:
         section("identity", _identity(parts.files)),
         section("user", parts.files.user),
         section("memory", format_facts(parts.standing)),
-        section("skills", catalogue_text(parts.skills)),
+        section("skills", catalog_text(parts.skills)),
         section("instructions", _instructions(parts)),
     ]
     return "\n\n".join(text for text in sections if text)
@@ -154,13 +154,13 @@ class PromptContext:
             rows = await store.list_branch(tx, session_id, question_id)
             return Branch(session, rows, await find_summary(tx, session_id, rows))
 
-    async def skills(self, account_id: str, files: BotFiles) -> list[CatalogueLine]:
-        """Return a catalogue line for each usable skill."""
+    async def skills(self, account_id: str, files: BotFiles) -> list[CatalogLine]:
+        """Return a catalog line for each usable skill."""
         offers = await self.bot_skills.offered(account_id, files.skills)
-        return [CatalogueLine(one.seen.name, one.description, one.seen.kind) for one in offers]
+        return [CatalogLine(one.seen.name, one.description, one.seen.kind) for one in offers]
 
     async def system(
-        self, bot: Bot, session: SessionRow, skills: Sequence[CatalogueLine], files: BotFiles | None = None
+        self, bot: Bot, session: SessionRow, skills: Sequence[CatalogLine], files: BotFiles | None = None
     ) -> str:
         files = files or await self.versions.bot_files(bot)
         standing = await self.memories.by_ids(bot.id, session.standing)

@@ -27,13 +27,12 @@ from forge.skills.prompts.catalogue import (
     READ_SKILL_FILE,
     RUN_SKILL,
     USE_SKILL,
-    CatalogueLine,
+    CatalogLine,
     activation_text,
     file_text,
     run_skill,
 )
-from forge.skills.prompts.catalogue import cut as cut_with_note
-from forge.skills.prompts.quoting import on_one_line, section
+from forge.skills.prompts.skill_catalog import cut as cut_with_note
 from forge.skills.views import SkillRan
 
 MAX_KEPT = 4000
@@ -141,7 +140,7 @@ class ChatSkills:
     account_id: str
     bot_id: str
 
-    def tools(self, lines: Sequence[CatalogueLine]) -> list[Tool[Any]]:
+    def tools(self, lines: Sequence[CatalogLine]) -> list[Tool[Any]]:
         """Return the tools; none without skills, and `run_skill` only if a skill can be run."""
         names = [line.name for line in lines]
         runnable = [line.name for line in lines if line.kind is not SkillKind.PROMPT]

@@ -101,7 +101,7 @@ class MiniLm:
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return a unit vector for each text. Slow: call it in a thread.
 
-        Texts are embedded one at a time: with quantised weights, the other texts of a batch would change the result.
+        Texts are embedded one at a time: with quantized weights, the other texts of a batch would change the result.
         """
         with self._lock:
             session, vocabulary = self._loaded = self._loaded or (_session(), _vocabulary())

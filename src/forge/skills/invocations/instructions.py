@@ -10,7 +10,8 @@ from forge.llm.errors import AnswerUnusable
 from forge.llm.gateway import Gateway, why_unusable
 from forge.llm.messages import Message, StopReason, ToolCall, ToolResult, UserMessage, user_message
 from forge.llm.models import Prompt, Reply, Role
-from forge.skills.prompts.catalogue import (
+from forge.skills.prompts.quoting import on_one_line, section
+from forge.skills.prompts.skill_catalog import (
     MAX_BODY,
     MAX_FILE,
     MAX_FILES_NAMED,
@@ -18,7 +19,6 @@ from forge.skills.prompts.catalogue import (
     cut,
     read_skill_file,
 )
-from forge.skills.prompts.quoting import on_one_line, section
 
 MAX_OUTPUT = 8_000
 MAX_TURNS = 8

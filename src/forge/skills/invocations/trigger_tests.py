@@ -16,13 +16,13 @@ from forge.llm.models import Prompt, Role
 from forge.skills.format.skill_writer import TRIGGERS_FILE
 from forge.skills.format.validation import MAX_TRIGGERS, read_triggers
 from forge.skills.models import Case
-from forge.skills.prompts.catalogue import USE_SKILL, CatalogueLine, catalogue_text, use_skill
 from forge.skills.prompts.quoting import quoted, section
+from forge.skills.prompts.skill_catalog import USE_SKILL, CatalogLine, catalog_text, use_skill
 from forge.skills.suggestions import significant_words
 from forge.skills.views import TriggerCase
 
 MAX_SKILLS = 20
-"""Size of the catalogue the model gets, including the skill itself."""
+"""Size of the catalog the model gets, including the skill itself."""
 MAX_OUTPUT = 1_000
 GENERATED_PER_KIND = 2
 
@@ -61,15 +61,15 @@ class TriggerTests:
     async def run(
         self,
         spender: Spender,
-        skill: CatalogueLine,
-        others: Sequence[CatalogueLine],
+        skill: CatalogLine,
+        others: Sequence[CatalogLine],
         files: Mapping[str, bytes],
     ) -> TriggerResult:
         """Test the cases in the skill's file, or cases a model writes from its description.
 
         Raises what the gateway raises, and Invalid if the file cannot be read."""
         tried, cost = await self._cases(spender, skill, files)
-        lines = _catalogue(skill, others)
+        lines = _catalog(skill, others)
         cases: list[Case] = []
         for number, case in enumerate(tried):
             found, bill = await self._try(replace(spender, key=f"{spender.key}-{number}"), skill, lines, case)
@@ -78,7 +78,7 @@ class TriggerTests:
         return TriggerResult(cases, cost)
 
     async def _cases(
-        self, spender: Spender, skill: CatalogueLine, files: Mapping[str, bytes]
+        self, spender: Spender, skill: CatalogLine, files: Mapping[str, bytes]
     ) -> tuple[list[TriggerCase], int]:
         if TRIGGERS_FILE in files:
             return read_triggers(files[TRIGGERS_FILE])[:MAX_TRIGGERS], 0
@@ -95,10 +95,10 @@ class TriggerTests:
         return cases, made.cost_micros
 
     async def _try(
-        self, spender: Spender, skill: CatalogueLine, lines: Sequence[CatalogueLine], case: TriggerCase
+        self, spender: Spender, skill: CatalogLine, lines: Sequence[CatalogLine], case: TriggerCase
     ) -> tuple[Case, int]:
         prompt = Prompt(
-            system=f"{_BOT}\n\n{section('skills', catalogue_text(lines))}",
+            system=f"{_BOT}\n\n{section('skills', catalog_text(lines))}",
             messages=[user_message(quoted(case.say))],
             tools=[use_skill([line.name for line in lines])],
             max_output=MAX_OUTPUT,
@@ -110,7 +110,7 @@ class TriggerTests:
         return Case(name=case.say, passed=is_right, detail=detail), reply.cost_micros
 
 
-def _catalogue(skill: CatalogueLine, others: Sequence[CatalogueLine]) -> list[CatalogueLine]:
+def _catalog(skill: CatalogLine, others: Sequence[CatalogLine]) -> list[CatalogLine]:
     """Return the skill among the most similar ones, with which it is most likely confused; by name."""
     own = significant_words(skill.description).keys()
     rivals = sorted(

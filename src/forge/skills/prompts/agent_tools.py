@@ -10,7 +10,7 @@ from forge.agents.models import ToolDetail, ToolOutcome
 from forge.agents.tool import Effect, Tool, ToolContext, failure
 from forge.llm.messages import ToolCall
 from forge.llm.models import ToolSpec
-from forge.skills.prompts.catalogue import READ_SKILL_FILE, USE_SKILL, read_skill_file, use_skill
+from forge.skills.prompts.skill_catalog import READ_SKILL_FILE, USE_SKILL, read_skill_file, use_skill
 
 MAX_LISTED = 20
 

@@ -14,15 +14,15 @@ from forge.errors import ForgeError, Invalid, NotFound
 from forge.skills.format.manifest import MAX_SKILL_MD, ParsedSkill, read_skill_md
 from forge.skills.models import MAX_SKILL_NAME, SKILL_MD, SkillKind
 from forge.skills.prompts.agent_tools import ReadSkillFile, UseSkill
-from forge.skills.prompts.catalogue import (
+from forge.skills.prompts.quoting import on_one_line, section
+from forge.skills.prompts.skill_catalog import (
     MAX_FILE,
     MAX_FILES_NAMED,
-    CatalogueLine,
+    CatalogLine,
     activation_text,
-    catalogue_text,
+    catalog_text,
     file_text,
 )
-from forge.skills.prompts.quoting import on_one_line, section
 from forge.workspace.filesystem.entries import Bounds, Entry, EntryKind
 from forge.workspace.filesystem.files import FileContent, Files
 
@@ -48,7 +48,7 @@ class WorkspaceSkills:
     def kit(self, found: Sequence[NearbySkill]) -> SkillKit:
         usable = {skill.name: skill.folder for skill in found if skill.problem is None}
         lines = [
-            CatalogueLine(skill.name, skill.description, SkillKind.PROMPT)
+            CatalogLine(skill.name, skill.description, SkillKind.PROMPT)
             for skill in found
             if skill.problem is None
         ]
@@ -57,7 +57,7 @@ class WorkspaceSkills:
             for skill in found
             if skill.problem is not None
         ]
-        parts = [section("skills", catalogue_text(lines)), *_broken(broken)]
+        parts = [section("skills", catalog_text(lines)), *_broken(broken)]
         source = _Workspace(usable)
         names = list(usable)
         tools = (UseSkill(names, source), ReadSkillFile(names, source)) if names else ()

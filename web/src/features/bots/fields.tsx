@@ -69,7 +69,7 @@ export function ModelField({ form, change }: FormPart) {
 }
 
 const FACES = ["🤖", "🦉", "🦊", "🐙", "🌱", "🔥", "📚", "🔧", "🎨", "🧭"];
-const COLOURS = ["#e2703a", "#d6a419", "#3f9b5f", "#2f8f9d", "#4a74d8", "#8a5bd0", "#c8528f", "#7a7f87"];
+const COLORS = ["#e2703a", "#d6a419", "#3f9b5f", "#2f8f9d", "#4a74d8", "#8a5bd0", "#c8528f", "#7a7f87"];
 
 export function LookFields({ form, change }: FormPart) {
   return (
@@ -100,19 +100,19 @@ export function LookFields({ form, change }: FormPart) {
         </div>
       </div>
       <div>
-        <ColourField colour={form.colour} onChange={(colour) => change({ colour })} />
+        <ColorField color={form.colour} onChange={(color) => change({ colour: color })} />
         <div className="mt-1.5 grid w-fit grid-cols-4 gap-x-2 gap-y-1.5 py-0.5">
-          {COLOURS.map((colour) => (
+          {COLORS.map((color) => (
             <button
-              key={colour}
+              key={color}
               type="button"
-              aria-label={`Colour ${colour}`}
-              aria-pressed={form.colour === colour}
-              onClick={() => change({ colour })}
-              style={{ background: colour }}
+              aria-label={`Color ${color}`}
+              aria-pressed={form.colour === color}
+              onClick={() => change({ colour: color })}
+              style={{ background: color }}
               className={clsx(
                 "size-6 rounded-full border-2",
-                form.colour === colour ? "border-ink" : "border-transparent",
+                form.colour === color ? "border-ink" : "border-transparent",
               )}
             />
           ))}
@@ -122,17 +122,17 @@ export function LookFields({ form, change }: FormPart) {
   );
 }
 
-function ColourField({ colour, onChange }: { colour: string; onChange: (colour: string) => void }) {
+function ColorField({ color, onChange }: { color: string; onChange: (color: string) => void }) {
   const id = useId();
   return (
     <div>
       <label htmlFor={id} className="mb-1 block text-xs font-medium text-dim">
-        Colour
+        Color
       </label>
       <input
         id={id}
         type="color"
-        value={colour || "#e2703a"}
+        value={color || "#e2703a"}
         onChange={(event) => onChange(event.target.value)}
         className="h-8 w-full rounded-md border border-line bg-bg p-1 pointer-coarse:h-10"
       />

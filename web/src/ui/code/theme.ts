@@ -1,5 +1,5 @@
 /** Maps syntax scopes to our color variables, which are defined in `code.css`. */
-const colour = (name: string, scope: string[]) => ({
+const color = (name: string, scope: string[]) => ({
   scope,
   settings: { foreground: `var(--code-${name})` },
 });
@@ -9,8 +9,8 @@ export const THEME = {
   type: "light" as const,
   colors: { "editor.foreground": "var(--ink)", "editor.background": "var(--bg)" },
   settings: [
-    colour("comment", ["comment", "punctuation.definition.comment", "markup.quote"]),
-    colour("keyword", [
+    color("comment", ["comment", "punctuation.definition.comment", "markup.quote"]),
+    color("keyword", [
       "keyword",
       "storage",
       "keyword.operator.word",
@@ -20,15 +20,15 @@ export const THEME = {
       "markup.heading",
       "entity.name.section",
     ]),
-    colour("string", [
+    color("string", [
       "string",
       "punctuation.definition.string",
       "markup.inline.raw",
       "markup.fenced_code.block",
       "markup.inserted",
     ]),
-    colour("number", ["constant", "support.constant", "keyword.other.unit", "constant.language"]),
-    colour("name", [
+    color("number", ["constant", "support.constant", "keyword.other.unit", "constant.language"]),
+    color("name", [
       "entity.name.function",
       "support.function",
       "entity.name.type",
@@ -38,7 +38,7 @@ export const THEME = {
       "entity.other.attribute-name",
       "meta.function-call.generic",
     ]),
-    colour("removed", ["markup.deleted", "invalid"]),
-    colour("plain", ["keyword.operator", "punctuation", "meta.brace"]),
+    color("removed", ["markup.deleted", "invalid"]),
+    color("plain", ["keyword.operator", "punctuation", "meta.brace"]),
   ],
 };

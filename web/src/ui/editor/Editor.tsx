@@ -10,7 +10,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { type Ref, useEffect, useImperativeHandle, useMemo, useRef } from "react";
-import { COLOURS, type EditorLanguage, indentOf, LANGUAGES } from "./language";
+import { COLORS, type EditorLanguage, indentOf, LANGUAGES } from "./language";
 import { lineSeparator, stretchOf } from "./lines";
 import type { Mistake } from "./mistake";
 import { THEME } from "./theme";
@@ -109,7 +109,7 @@ function looks(label: string, language: EditorLanguage, isReadOnly: boolean): Ex
     indentUnit.of(indentOf(language)),
     keymap.of([...KEYS, ...historyKeymap, ...lintKeymap]),
     LANGUAGES[language],
-    syntaxHighlighting(COLOURS),
+    syntaxHighlighting(COLORS),
     THEME,
     EditorView.lineWrapping,
     EditorState.readOnly.of(isReadOnly),

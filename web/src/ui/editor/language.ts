@@ -42,7 +42,7 @@ export const LANGUAGES: Record<EditorLanguage, Extension> = {
 /** The indentation of a language: four spaces for Python, otherwise two. */
 export const indentOf = (language: EditorLanguage): string => (language === "python" ? "    " : "  ");
 
-export const COLOURS = HighlightStyle.define([
+export const COLORS = HighlightStyle.define([
   { tag: tags.heading, fontWeight: "600", color: "var(--ink)" },
   { tag: tags.strong, fontWeight: "600" },
   { tag: tags.emphasis, fontStyle: "italic" },

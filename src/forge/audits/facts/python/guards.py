@@ -172,7 +172,7 @@ class _Try:
 
 
 class Guards:
-    """The guards of one file. Each statement is analysed once."""
+    """The guards of one file. Each statement is analyzed once."""
 
     def __init__(self, root: Node, source: bytes) -> None:
         self._source = source

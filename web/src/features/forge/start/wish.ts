@@ -44,7 +44,7 @@ export const EXAMPLES: Record<Kind, readonly string[]> = {
     "Writes release notes from a list of commits",
     "Turns a table into CSV",
     "Checks a text for words our style guide does not want",
-    "Converts between miles and kilometres",
+    "Converts between miles and kilometers",
   ],
   batch: [
     "A writing partner, once strict, once playful, once brief",

@@ -134,7 +134,7 @@ function Flow({ definition: given, marks, mistakes, selected, onSelect, onOpen, 
               ariaLabel={null}
               className="max-sm:hidden"
               style={{ width: 150, height: 96, margin: 10 }}
-              nodeColor={colourOf}
+              nodeColor={colorOf}
             />
           )}
           <Zoom fit={FIT} />
@@ -144,7 +144,7 @@ function Flow({ definition: given, marks, mistakes, selected, onSelect, onOpen, 
   );
 }
 
-function colourOf({ data: { mark, box } }: BoxNode): string {
+function colorOf({ data: { mark, box } }: BoxNode): string {
   if (mark) return `var(--${TONES[STEP_TONE[mark.status]]})`;
   return box.kind === "step" || box.isFolded ? "var(--strong)" : "var(--raised)";
 }

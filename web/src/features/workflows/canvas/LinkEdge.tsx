@@ -4,7 +4,7 @@ import type { Point } from "../definition/model";
 import { type LinkEdge as Edge, wordOf } from "./drawing";
 import { middleOf, pathThrough } from "./path";
 
-/** A link between two steps. Conditional links are dashed and labelled. */
+/** A link between two steps. Conditional links are dashed and labeled. */
 export const LinkEdge = memo(function LinkEdge({ data, selected, markerEnd, id, ...ends }: EdgeProps<Edge>) {
   const { path, label } = lineOf(ends, data?.route ?? null);
   const way = data?.way ?? "after";

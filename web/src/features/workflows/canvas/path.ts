@@ -11,7 +11,7 @@ export function pathThrough(points: readonly Point[]): string {
     const [before, after] = [points[index] ?? start, rest[index + 1]];
     if (!after) parts.push(`L ${point.x} ${point.y}`);
     else {
-      const [enter, leave] = [towards(point, before), towards(point, after)];
+      const [enter, leave] = [toward(point, before), toward(point, after)];
       parts.push(`L ${enter.x} ${enter.y} Q ${point.x} ${point.y} ${leave.x} ${leave.y}`);
     }
   });
@@ -19,7 +19,7 @@ export function pathThrough(points: readonly Point[]): string {
 }
 
 /** A point a little way from one point to another, at most half of it. */
-function towards(from: Point, to: Point): Point {
+function toward(from: Point, to: Point): Point {
   const distance = Math.hypot(to.x - from.x, to.y - from.y);
   const share = distance === 0 ? 0 : Math.min(ROUND / distance, 0.5);
   return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };

@@ -4,11 +4,11 @@ import { Field, TextArea } from "@/ui/Field";
 import { SelectField } from "@/ui/SelectField";
 import { useTyped } from "./useTyped";
 
-type Labelled = { label: string; hint?: ReactNode };
+type Labeled = { label: string; hint?: ReactNode };
 
 type Choice<Value extends string> = { value: Value; label: string };
 
-type NameProps = Labelled & {
+type NameProps = Labeled & {
   value: string;
   known: readonly Choice<string>[];
   /** The label of the empty option. */
@@ -27,7 +27,7 @@ export function NameField({ value, known, nothing, onChange, ...rest }: NameProp
   return <SelectField {...rest} value={value} options={options} onChange={onChange} />;
 }
 
-type NumberProps = Labelled & {
+type NumberProps = Labeled & {
   value: number | undefined;
   /** The placeholder, which shows the default. */
   usual?: string;
@@ -51,7 +51,7 @@ export function NumberField({ value, usual, step = 1, onChange, ...rest }: Numbe
   );
 }
 
-type LinesProps = Labelled & {
+type LinesProps = Labeled & {
   value: readonly string[];
   placeholder?: string;
   /** The problem of one line, or null. */

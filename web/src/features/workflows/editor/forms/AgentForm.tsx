@@ -33,7 +33,7 @@ export function AgentForm({ config, set, references }: ConfigForm<"agent">) {
         label="Prompt"
         rows={5}
         required
-        placeholder="Summarise this: {{ steps.fetch.output.body }}"
+        placeholder="Summarize this: {{ steps.fetch.output.body }}"
         hint="The prompt sent to the bot. Expressions in double braces are replaced."
         value={config.prompt}
         references={references}

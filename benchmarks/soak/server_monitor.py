@@ -1,4 +1,4 @@
-"""What a server holds: memory, handles, threads, children, tasks, files. Seen from outside, but for its own counts."""
+"""Measure a server from outside: memory, handles, threads, child processes and files; plus its own counts of tasks."""
 
 import asyncio
 import json
@@ -19,15 +19,16 @@ PATIENCE_S = 60
 @dataclass(frozen=True)
 class Sample:
     at_s: float
-    """Since the load began."""
+    """Since the start of the load."""
     done: int
-    """Pieces of work that had been finished."""
+    """The number of finished pieces of work."""
     numbers: Numbers
 
 
 @dataclass
-class Watched:
-    """`folder` has the data directory `data`, the server's folder for temporary files `tmp`, and its counts."""
+class ServerMonitor:
+    """A server to measure. `folder` contains the data directory `data`, the folder for temporary files `tmp`, and its
+    counts."""
 
     pid: int
     folder: Path
@@ -40,11 +41,11 @@ class Watched:
         return json.loads((self.folder / "counts.json").read_text())
 
     async def collected(self) -> dict[str, Any]:
-        """The server's counts with kinds of objects, once it has collected its garbage."""
+        """Return the server's counts, with types of objects, after a garbage collection."""
         asked = self.counts()["asked"]
         os.kill(self.pid, signal.SIGUSR1)
         async with asyncio.timeout(PATIENCE_S):
-            while (found := self.counts())["asked"] == asked:  # noqa: ASYNC110  (it is another process)
+            while (found := self.counts())["asked"] == asked:  # noqa: ASYNC110  (it waits for another process)
                 await asyncio.sleep(0.1)
         return found
 
@@ -54,8 +55,8 @@ class Watched:
         data = self.folder / "data"
         return {
             "memory": memory_mb(self.pid),
-            "memory of its children": sum(_memory_of(child) for child in children),
-            "children": len(children),
+            "memory of child processes": sum(_memory_of(child) for child in children),
+            "child processes": len(children),
             "threads": _threads(self.pid),
             "open files": len(handles) - len(sockets),
             "sockets": len(sockets),
@@ -70,13 +71,13 @@ class Watched:
 
 
 def _below(pid: int) -> list[int]:
-    """Its children and theirs."""
+    """Return its child processes, recursively."""
     parents: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
         except OSError:
-            continue  # it has just ended
+            continue  # the process has just ended
         parents.setdefault(int(fields[1]), []).append(int(path.parent.name))
     found: list[int] = []
     left = [pid]

@@ -1,4 +1,4 @@
-"""The table of a soak, for a terminal and as a page."""
+"""The results table of a soak, for a terminal and as a page."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,19 +17,20 @@ def table(lines: Sequence[Line]) -> str:
 
 
 def page(lines: Sequence[Line], facts: Facts, minutes: float, done: Counter[str], failures: int) -> str:
-    told = "\n".join(f"- {name}: {value}" for name, value in facts.items())
-    work = ", ".join(f"{count} times {name}" for name, count in sorted(done.items()))
+    listed = "\n".join(f"- {name}: {value}" for name, value in facts.items())
+    work = ", ".join(f"{count} {name}" for name, count in sorted(done.items()))
     return (
         "# Latest soak\n\n"
         f"Written by `make soak` on {datetime.now(UTC).date().isoformat()}: {minutes:g} minutes of everything at once "
-        "against one `forge serve` on SQLite, its model a script. How to read it: [docs/benchmarks.md]"
+        "against one `forge serve` on SQLite with a scripted model; see [docs/benchmarks.md]"
         "(../../docs/benchmarks.md).\n\n"
-        f"{told}\n\nDone meanwhile: {work}; failed: {failures}.\n\n{rows([HEAD, *map(_cells, lines)])}\n"
+        f"{listed}\n\nWork done: {work}; failed: {failures}.\n\n{rows([HEAD, *map(_cells, lines)])}\n"
     )
 
 
 def grown(before: Mapping[str, int], after: Mapping[str, int]) -> str:
-    """What there is more of, the most first: where to begin to look."""
+    """Return the types of objects that increased in number, largest increase first, as a starting point for an
+    investigation."""
     more = Counter(after)
     more.subtract(before)
     return ", ".join(f"{name} +{count}" for name, count in more.most_common(MAX_GROWN) if count > 0)

@@ -1,4 +1,4 @@
-"""The house that is soaked: a server with a scripted model, a bot, a skill, a workspace and a workflow of every kind of step."""
+"""The server under test: with a scripted model, a bot, a skill, a workspace and a workflow with every type of step."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -19,7 +19,7 @@ from benchmarks.startup import answering, server_file
 BOT, SKILL, WORKFLOW, ERRAND, PROJECT = "ada", "add-up", "everything", "errand", "basket"
 ROLES = ("bot", "utility", "builder")
 CHEAP = {"input": 0.01, "output": 0.01}
-"""No budget is to end the soak."""
+"""Budgets must not end the soak."""
 SCRIPT: dict[str, Any] = {
     "scenes": {
         "titles": {"match": {"system": "Give the conversation"}, "turns": [{"text": "A talk"}]},
@@ -63,7 +63,7 @@ def steps_of(url: str) -> Steps:
 
 
 @dataclass(frozen=True)
-class House:
+class ServerUnderTest:
     url: str
     key: str
     pid: int
@@ -85,8 +85,8 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(folder: Path) -> AsyncGenerator[House]:
-    """Everything it writes is in `folder`: `data`, `tmp`, the counts, what the server prints."""
+async def open_server(folder: Path) -> AsyncGenerator[ServerUnderTest]:
+    """Start the server. Everything it writes is in `folder`: `data`, `tmp`, its counts and its output."""
     (folder / "tmp").mkdir()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FORGE_")} | {
         "TMPDIR": str(folder / "tmp"),
@@ -107,7 +107,7 @@ async def open_house(folder: Path) -> AsyncGenerator[House]:
             base_url=found["url"], headers=headers, timeout=120, limits=limits
         ) as client:
             await _connect(client, models)
-            yield await _furnish(client, found, server.pid, make_project(folder / PROJECT))
+            yield await _prepare(client, found, server.pid, make_project(folder / PROJECT))
 
 
 async def _connect(client: httpx2.AsyncClient, models: ModelServer) -> None:
@@ -118,7 +118,9 @@ async def _connect(client: httpx2.AsyncClient, models: ModelServer) -> None:
         data(await client.put(f"/api/v1/models/roles/{role}", json={"chain": [REF]}))
 
 
-async def _furnish(client: httpx2.AsyncClient, found: dict[str, str], pid: int, project: Path) -> House:
+async def _prepare(
+    client: httpx2.AsyncClient, found: dict[str, str], pid: int, project: Path
+) -> ServerUnderTest:
     async def post(what: str, **body: Any) -> Any:
         return data(await client.post(f"/api/v1/{what}", json=body))
 
@@ -127,7 +129,7 @@ async def _furnish(client: httpx2.AsyncClient, found: dict[str, str], pid: int, 
     errand = {"name": ERRAND, "steps": [code("there", "return 1;"), code("back", "return 2;", "there")]}
     await post("workflows", definition=errand)
     await post("workflows", definition={"name": WORKFLOW, "steps": steps_of(found["url"])})
-    return House(
+    return ServerUnderTest(
         url=found["url"],
         key=found["key"],
         pid=pid,

@@ -1,4 +1,4 @@
-"""What people and programs do all day, each a coroutine that does it once and returns when it is over."""
+"""The kinds of work, each a coroutine that does one piece of it and returns when it is done."""
 
 import asyncio
 import itertools
@@ -10,7 +10,7 @@ from typing import Any
 from tests.support.interview_client import Interviewee
 from websockets.asyncio.client import ClientConnection
 
-from benchmarks.soak.house import BOT, SKILL, WORKFLOW, House
+from benchmarks.soak.server_under_test import BOT, SKILL, WORKFLOW, ServerUnderTest
 
 ENDS = ("run.completed", "run.failed", "run.cancelled")
 AT_ONCE = 5
@@ -24,60 +24,60 @@ PAGES = (
     "/api/v1/models/calls",
 )
 
-Act = Callable[[], Awaitable[None]]
+Action = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Habit:
-    """Something that is done every so often, whether or not the one before is over."""
+class Activity:
+    """Work that is started at a fixed interval, even if the previous piece is not done."""
 
     every_s: float
-    act: Act
+    act: Action
 
 
 @dataclass
-class People:
-    house: House
+class Activities:
+    server: ServerUnderTest
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    def habits(self) -> dict[str, Habit]:
+    def by_name(self) -> dict[str, Activity]:
         return {
-            "self-test with a question": Habit(3, self.self_test),
-            "workflow of every kind of step": Habit(4, self.workflow),
-            "chat": Habit(3, self.chat),
-            "agent with a command": Habit(20, self.agent),
-            "audit": Habit(10, self.audit),
-            "skill": Habit(2, self.skill),
-            "interview that makes a bot": Habit(15, self.interview),
-            f"{AT_ONCE} sockets that come and go": Habit(2, self.sockets),
-            "pages": Habit(3, self.pages),
+            "self-test with a question": Activity(3, self.self_test),
+            "workflow with every type of step": Activity(4, self.workflow),
+            "chat": Activity(3, self.chat),
+            "agent with a command": Activity(20, self.agent),
+            "audit": Activity(10, self.audit),
+            "skill": Activity(2, self.skill),
+            "interview that creates a bot": Activity(15, self.interview),
+            f"{AT_ONCE} sockets that connect and disconnect": Activity(2, self.sockets),
+            "pages": Activity(3, self.pages),
         }
 
     async def self_test(self) -> None:
         given = {"ask": True, "child": True}
-        run = await self.house.post("/api/v1/runs", {"kind": "self_test", "input": given})
+        run = await self.server.post("/api/v1/runs", {"kind": "self_test", "input": given})
         await self._until_completed(run["id"])
 
     async def workflow(self) -> None:
-        submitted = await self.house.post(f"/api/v1/workflows/{WORKFLOW}/trigger")
+        submitted = await self.server.post(f"/api/v1/workflows/{WORKFLOW}/trigger")
         await self._until_completed(submitted["run_id"])
-        await self.house.get(f"/api/v1/workflow-runs/{submitted['run_id']}/steps")
+        await self.server.get(f"/api/v1/workflow-runs/{submitted['run_id']}/steps")
 
     async def agent(self) -> None:
-        task = {"workspace_id": self.house.workspace_id, "task": "Write a note"}
-        await self._until_completed((await self.house.post("/api/v1/agents", task))["id"])
+        task = {"workspace_id": self.server.workspace_id, "task": "Write a note"}
+        await self._until_completed((await self.server.post("/api/v1/agents", task))["id"])
 
     async def audit(self) -> None:
-        run = await self.house.post("/audit/run", {"workspace_id": self.house.project_id})
+        run = await self.server.post("/audit/run", {"workspace_id": self.server.project_id})
         await self._until_completed(run["id"])
 
     async def chat(self) -> None:
-        """Two questions in one conversation."""
+        """Ask two questions in one conversation."""
         session_id: str | None = None
-        async with self.house.socket() as socket:
+        async with self.server.socket() as socket:
             for text in ("Talk to me.", "Go on."):
                 body = {"text": text, "session_id": session_id}
-                turn = await self.house.post(f"/api/v1/bots/{BOT}/chat", body)
+                turn = await self.server.post(f"/api/v1/bots/{BOT}/chat", body)
                 session_id = turn["session"]["id"]
                 wanted = turn["answer"]["id"]
                 async for event in _follow(socket, f"session:{session_id}"):
@@ -86,23 +86,23 @@ class People:
                         break
 
     async def skill(self) -> None:
-        ran = await self.house.post(f"/api/v1/skills/{SKILL}/run", {"input": {"n": next(self._numbers)}})
+        ran = await self.server.post(f"/api/v1/skills/{SKILL}/run", {"input": {"n": next(self._numbers)}})
         assert ran["end"] == "done", ran
 
     async def interview(self) -> None:
-        """To the end, with a socket beside it; the bot is deleted, and keeps its name for whoever wants it back."""
-        person, number = Interviewee(self.house.client), next(self._numbers)
+        """Answer an interview to the end, with an open socket; then delete the bot, which keeps its name reserved."""
+        person, number = Interviewee(self.server.client), next(self._numbers)
         await person.start(f"Write poems about the number {number}")
-        async with self.house.socket(f"/ws/builder/{person.view['session_id']}"):
+        async with self.server.socket(f"/ws/builder/{person.view['session_id']}"):
             ready = await person.finish()
             made = await person.create(config={**ready["config"], "name": f"Poet {number}"})
-        answer = await self.house.client.delete(f"/api/v1/bots/{made['bot_slug']}")
+        answer = await self.server.client.delete(f"/api/v1/bots/{made['bot_slug']}")
         assert answer.is_success, answer.text
 
     async def sockets(self) -> None:
-        """They look back a little; half of them say goodbye."""
-        stream, after = f"account:{self.house.account_id}", None
-        opened = [await self.house.socket().__aenter__() for _ in range(AT_ONCE)]
+        """Replay a few events; half of the sockets disconnect without closing properly."""
+        stream, after = f"account:{self.server.account_id}", None
+        opened = [await self.server.socket().__aenter__() for _ in range(AT_ONCE)]
         for socket in opened:
             await _subscribe(socket, stream, after=after)
             after = max(0, json.loads(await socket.recv())["last_seq"] - 100)
@@ -115,16 +115,16 @@ class People:
 
     async def pages(self) -> None:
         for path in PAGES:
-            await self.house.get(path)
+            await self.server.get(path)
 
     async def _until_completed(self, run_id: str) -> None:
-        """Whatever it asks is answered with its first option."""
-        async with self.house.socket() as socket:
+        """Wait for the end of the run; answer every gate with its first option."""
+        async with self.server.socket() as socket:
             async for event in _follow(socket, f"run:{run_id}"):
                 if event["type"] == "gate.opened":
                     gate = event["data"]["gate"]
                     answer = {"option": gate["options"][0]["id"], "shown_hash": gate["shown_hash"]}
-                    await self.house.post(f"/api/v1/gates/{gate['id']}/answer", answer)
+                    await self.server.post(f"/api/v1/gates/{gate['id']}/answer", answer)
                 if event["type"] in ENDS:
                     assert event["type"] == "run.completed", event
                     return

@@ -13,7 +13,7 @@ from forge.llm.models import ToolSpec
 from forge.skills.models import MAX_DESCRIPTION, MAX_SKILL_NAME, SkillKind
 from forge.skills.prompts.quoting import on_one_line, quoted, section
 
-MAX_CATALOGUE = 24_000
+MAX_CATALOG = 24_000
 """Characters of all descriptions together; beyond that, each is cut to an equal share."""
 SHORTEST_DESCRIPTION = 60
 MAX_BODY = 100_000
@@ -52,24 +52,24 @@ _RUNNABLE: Mapping[SkillKind, str] = {
 
 
 @dataclass(frozen=True)
-class CatalogueLine:
+class CatalogLine:
     name: str
     description: str
     kind: SkillKind
 
 
-def catalogue_text(lines: Sequence[CatalogueLine]) -> str:
+def catalog_text(lines: Sequence[CatalogLine]) -> str:
     """Explain how to use skills and list them. Empty without skills."""
     if not lines:
         return ""
     total = sum(min(len(line.description), MAX_DESCRIPTION) for line in lines)
-    share = max(MAX_CATALOGUE // len(lines), SHORTEST_DESCRIPTION)
-    most = MAX_DESCRIPTION if total <= MAX_CATALOGUE else share
+    share = max(MAX_CATALOG // len(lines), SHORTEST_DESCRIPTION)
+    most = MAX_DESCRIPTION if total <= MAX_CATALOG else share
     running = [_HOW_TO_RUN] if any(line.kind is not SkillKind.PROMPT for line in lines) else []
     return "\n".join([_HOW, *running, _WHOSE, "", *(_listed(line, most) for line in lines)])
 
 
-def _listed(line: CatalogueLine, most: int) -> str:
+def _listed(line: CatalogLine, most: int) -> str:
     mark = "" if line.kind is SkillKind.PROMPT else " (runnable)"
     return f"- {on_one_line(line.name, MAX_SKILL_NAME)}{mark}: {on_one_line(line.description, most)}"
 
