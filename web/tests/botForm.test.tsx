@@ -11,7 +11,7 @@ vi.mock("@tanstack/react-router", () => ({
   useBlocker: () => ({ status: "idle", proceed: undefined, reset: undefined }),
 }));
 
-test("only what was changed is sent, so that the rest of the file stays as it is", () => {
+test("only changed fields are sent", () => {
   const before = formOf(bot().identity);
   expect(changeOf(before, before, models)).toEqual({});
   expect(
@@ -26,13 +26,13 @@ test("only what was changed is sent, so that the rest of the file stays as it is
   });
 });
 
-test("going back to the default model takes the provider along", () => {
+test("resetting the model also resets the provider", () => {
   const before = formOf(bot({}, { provider: "local", model: "tiny" }).identity);
   expect(before.model).toBe("local:tiny");
   expect(changeOf(before, { ...before, model: "" }, models)).toEqual({ provider: "", model: "" });
 });
 
-test("a colon parts provider and model only where there is such a provider", () => {
+test("a prefix is a provider only if it is known", () => {
   const known = ["anthropic", "local"];
   expect(
     ["", "claude", "llama3:8b", "local:llama3:8b", "local:"].map((text) => modelOf(text, known)),
@@ -45,7 +45,7 @@ test("a colon parts provider and model only where there is such a provider", () 
   ]);
 });
 
-test("a new bot needs only a name; everything else is the server's default", () => {
+test("a new bot needs only a name", () => {
   expect(newBotOf({ ...BLANK, name: " Muse " }, models)).toEqual({ name: "Muse" });
   expect(newBotOf({ ...BLANK, name: "Muse", avatar: "🎨", tags: "poems" }, models)).toEqual({
     name: "Muse",
@@ -58,7 +58,7 @@ test("a new bot needs only a name; everything else is the server's default", () 
   ]);
 });
 
-test("mistakes are named where they are", () => {
+test("errors are shown at their fields", () => {
   expect(mistakesOf(formOf(bot().identity))).toEqual({});
   const wrong = { ...BLANK, name: " ", temperature: "", maxTokens: "1.5", tags: "x".repeat(41) };
   expect(mistakesOf(wrong)).toEqual({
@@ -87,7 +87,7 @@ function showForm(shown = bot()) {
   return (changed: typeof shown) => rerender(at(changed));
 }
 
-test("what nobody touched follows the file; what was touched stays", async () => {
+test("untouched fields follow the file; edited ones stay", async () => {
   serve({
     "GET /api/v1/models": { data: models },
     "GET /api/v1/bots/release-notes/identity": { data: identity },
@@ -101,7 +101,7 @@ test("what nobody touched follows the file; what was touched stays", async () =>
   expect(screen.getByLabelText("Description")).toHaveValue("Theirs.");
 });
 
-test("settings that were changed meanwhile are a choice, and mine can still be saved", async () => {
+test("a conflicting change asks the user, and can be overwritten", async () => {
   let isFirst = true;
   const theirs = { ...identity, content: "other", hash: "hash of other", version: 2 };
   const requests = serve({
@@ -132,7 +132,7 @@ test("settings that were changed meanwhile are a choice, and mine can still be s
   ]);
 });
 
-test("a memory is written with Enter, and a new line with Shift", async () => {
+test("Enter saves a memory, Shift+Enter starts a new line", async () => {
   const onSubmit = vi.fn();
   render(
     <MemoryForm start={NEW} action="Add" error={null} isBusy={false} onSubmit={onSubmit} cancel={vi.fn()} />,

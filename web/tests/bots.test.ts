@@ -9,7 +9,7 @@ import { daysLeft, isNamed, stateOf } from "@/features/bots/state";
 import { bot, file } from "./bots";
 import { time } from "./events";
 
-test("the state of a bot is the first thing that matters about it", () => {
+test("the most important status of a bot is shown", () => {
   const words = [
     bot(),
     bot({ answering: 2 }),
@@ -28,7 +28,7 @@ test("the state of a bot is the first thing that matters about it", () => {
   ]);
 });
 
-test("a bot is found by words of its name, slug, description and tags, all of them", () => {
+test("bots match if all words occur in name, slug, description or tags", () => {
   const found = ["", "release", "NOTES writes", "rele notes", "poems", "releases poems"].map((words) =>
     isNamed(bot(), words),
   );
@@ -43,7 +43,7 @@ test("a deleted bot is kept for thirty days", () => {
   ]);
 });
 
-test("an address typed by hand shows what can be understood of it", () => {
+test("invalid search params are ignored", () => {
   expect(readShelf({ show: "archived", sort: "name", new: true, else: 1 })).toEqual({
     show: "archived",
     sort: "name",
@@ -60,13 +60,13 @@ test("an address typed by hand shows what can be understood of it", () => {
   expect([placeOf("soul"), placeOf("user")]).toEqual([{}, { file: "user" }]);
 });
 
-test("what is shown is what the server is asked for", () => {
+test("the filters are sent to the server", () => {
   expect(filterOf({})).toEqual({ sort: "activity" });
   expect(filterOf({ show: "disabled", sort: "name" })).toEqual({ statuses: ["disabled"], sort: "name" });
   expect(filterOf({ show: "deleted" })).toEqual({ deleted: true, sort: "activity" });
 });
 
-test("any file may be dropped, but only a bot is taken", () => {
+test("only an exported bot is accepted as an import", () => {
   const bundle = { forge_bot: 1, slug: "a", exported_at: time(0), files: {} };
   expect(readBundle(JSON.stringify(bundle))).toEqual(bundle);
   for (const text of ["", "not JSON", "null", "[]", '{"name": "other"}']) {
@@ -74,7 +74,7 @@ test("any file may be dropped, but only a bot is taken", () => {
   }
 });
 
-test("a change makes stale what shows it, and nothing else", () => {
+test("a change invalidates only the queries that show it", () => {
   const cache = new QueryClient();
   const soul = fileStateQuery("a", "soul").queryKey;
   const user = fileStateQuery("a", "user").queryKey;

@@ -28,7 +28,7 @@ const rows: DiffRow[] = [
 const cells = () =>
   screen.getAllByRole("row").map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent));
 
-test("two texts stand side by side where there is room", () => {
+test("texts are side by side on wide screens", () => {
   beWide();
   render(<Diff diff={diff({ rows })} />);
   expect(cells()).toEqual([
@@ -40,7 +40,7 @@ test("two texts stand side by side where there is room", () => {
   ]);
 });
 
-test("and one below the other where there is not", () => {
+test("texts are unified on narrow screens", () => {
   beWide(false);
   render(<Diff diff={diff({ rows, is_cut: true })} />);
   expect(cells()).toEqual([
@@ -55,7 +55,7 @@ test("and one below the other where there is not", () => {
 });
 
 test.each(["", "a\nb\n", "a\r\nb\r\n", "a\nb\r\nc", "a\rb\n", "\n"])(
-  "taking %j apart and joining it again changes nothing",
+  "splitting and joining %j changes nothing",
   (text) => {
     const separator = lineSeparator(text);
     expect(text.split(separator).join(separator)).toBe(text);
@@ -63,7 +63,7 @@ test.each(["", "a\nb\n", "a\r\nb\r\n", "a\nb\r\nc", "a\rb\n", "\n"])(
   },
 );
 
-test("a problem is marked inside of the text, wherever it says it is", () => {
+test("a problem is marked inside the text, even if its position is invalid", () => {
   const starts = [0, 4, 8];
   const doc = {
     lines: 3,

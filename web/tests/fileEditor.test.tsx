@@ -11,7 +11,7 @@ import { Toaster } from "@/ui/Toaster";
 import { beWide, diff, file } from "./bots";
 import { serve } from "./server";
 
-/** The real editor draws with the browser's layout, which jsdom has not; its own test is in a browser. */
+/** The real editor needs the layout of a browser, which jsdom lacks; it is tested in a browser. */
 vi.mock("@/ui/editor/Editor", () => ({
   Editor: ({
     label,
@@ -35,13 +35,13 @@ vi.mock("@/ui/editor/Editor", () => ({
 
 const one = file("one");
 
-test("there is a draft only while the text is another", () => {
+test("a draft exists only while the text differs", () => {
   const draft = edited(undefined, "one more", one);
   expect(draft).toEqual({ text: "one more", base: { text: "one", hash: "hash of one", version: 1 } });
   expect(edited(draft, "one", one)).toBeUndefined();
 });
 
-test("a draft stays with what it was begun from, whatever becomes of the file", () => {
+test("a draft keeps its base when the file changes", () => {
   const draft = edited(undefined, "mine", one);
   const changed = edited(draft, "mine too", file("theirs", { version: 2 }));
   expect(changed?.base).toEqual(baseOf(one));
@@ -50,20 +50,20 @@ test("a draft stays with what it was begun from, whatever becomes of the file", 
   );
 });
 
-test("what was typed while it was saved goes on from what was saved", () => {
+test("text typed during a save is based on the saved version", () => {
   const draft: Draft = { text: "saved and more", base: baseOf(one) };
   const saved = file("saved", { version: 2 });
   expect(afterSave(draft, "saved", saved)).toEqual({ text: "saved and more", base: baseOf(saved) });
   expect(afterSave({ ...draft, text: "saved" }, "saved", saved)).toBeUndefined();
 });
 
-test("the drafts of other files are left alone", () => {
+test("drafts of other files are unchanged", () => {
   const mine: Draft = { text: "a", base: baseOf(one) };
   expect(withDraft({ user: mine }, "soul", mine)).toEqual({ user: mine, soul: mine });
   expect(withDraft({ user: mine, soul: mine }, "soul", undefined)).toEqual({ user: mine });
 });
 
-/** The editor over a server that keeps one file; `disk.now` is what somebody else may change. */
+/** Renders the editor with a server that stores one file; `disk.now` is its content, which others may change. */
 function show(start: FileState = one) {
   beWide();
   const disk = { now: start };
@@ -117,14 +117,14 @@ const sent = async (requests: Request[], method: string, ending: string) =>
       .map((request) => request.clone().json()),
   );
 
-test("whoever has typed nothing sees the file as it is", async () => {
+test("an unedited text follows the file", async () => {
   const { changeOutside } = show();
   expect(await text()).toHaveValue("one");
   await changeOutside(file("theirs", { version: 2 }));
   await waitFor(async () => expect(await text()).toHaveValue("theirs"));
 });
 
-test("what somebody types is never replaced, and they are told", async () => {
+test("typed text is not replaced, and the user is notified", async () => {
   const { changeOutside } = show();
   await userEvent.type(await text(), " mine");
   await changeOutside(file("theirs", { version: 2 }));
@@ -136,7 +136,7 @@ test("what somebody types is never replaced, and they are told", async () => {
   expect(await text()).toHaveValue("one mine");
 });
 
-test("what is typed is checked once, after a pause, and each mistake has its line", async () => {
+test("text is validated once after a pause, and each problem shows its line", async () => {
   const { requests } = show();
   await userEvent.type(await text(), "!!!");
   expect(await screen.findByRole("button", { name: /line 3.*No\./ })).toBeInTheDocument();
@@ -145,7 +145,7 @@ test("what is typed is checked once, after a pause, and each mistake has its lin
   expect(last).toEqual({ content: "one!!!" });
 });
 
-test("a save goes on top of what was read, with a few words", async () => {
+test("a save sends the base version and a description", async () => {
   const { requests } = show();
   expect(await screen.findByRole("button", { name: "Save" })).toBeDisabled();
   await userEvent.type(await text(), "!");
@@ -168,7 +168,7 @@ async function meetConflict() {
   return requests;
 }
 
-test("in a conflict, mine can be saved on top of theirs", async () => {
+test("a conflict can be resolved by overwriting", async () => {
   const requests = await meetConflict();
   await userEvent.click(screen.getByRole("button", { name: "Overwrite with mine" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
@@ -177,14 +177,14 @@ test("in a conflict, mine can be saved on top of theirs", async () => {
   expect(bodies.map((body) => body.content)).toEqual(["one mine", "one mine"]);
 });
 
-test("in a conflict, keeping on editing loses nothing", async () => {
+test("a conflict can be postponed without losing text", async () => {
   await meetConflict();
   await userEvent.click(screen.getByRole("button", { name: "Keep editing" }));
   expect(await text()).toHaveValue("one mine");
   expect(screen.getByText(/was changed while you were editing/)).toBeInTheDocument();
 });
 
-test("in a conflict, theirs can be taken, and mine comes back if that was wrong", async () => {
+test("a conflict can be resolved by taking theirs, and undone", async () => {
   await meetConflict();
   await userEvent.click(screen.getByRole("button", { name: "Use theirs" }));
   await waitFor(async () => expect(await text()).toHaveValue("theirs"));
@@ -192,7 +192,7 @@ test("in a conflict, theirs can be taken, and mine comes back if that was wrong"
   expect(await text()).toHaveValue("one mine");
 });
 
-test("an edit by hand is shown with its difference and accepted as it was seen", async () => {
+test("a hand edit is accepted as reviewed", async () => {
   const hand = file("by hand", {
     is_accepted: false,
     diff: diff({ left: "version 1", right: "the file on disk" }),
@@ -204,7 +204,7 @@ test("an edit by hand is shown with its difference and accepted as it was seen",
   expect(await sent(requests, "POST", "/accept")).toEqual([{ hash: "hash of by hand", message: "" }]);
 });
 
-test("an edit by hand with a mistake cannot be accepted, and a file that is gone can be written back", async () => {
+test("an invalid hand edit cannot be accepted, and a missing file can be restored", async () => {
   const problem = { file: "soul" as const, line: 1, message: "No.", is_warning: false };
   const { changeOutside } = show(file("bad", { is_accepted: false, problems: [problem] }));
   expect(await screen.findByRole("button", { name: "Accept" })).toBeDisabled();

@@ -18,23 +18,23 @@ const second = interview({ revision: 2, turn: question("How should it talk?", "W
 const PATH = `/api/v1/builder/sessions/${SESSION}`;
 const thinking = interview({ revision: 2, due: "ask" });
 
-test("the later turn counts, whichever way it came", () => {
+test("the latest turn wins, whichever way it arrived", () => {
   const first = opened(interview());
   expect(follow(first, [turned(second)]).session).toBe(second);
   expect(follow(first, [{ type: "read", session: second }]).session).toBe(second);
 });
 
-test("what comes late changes nothing", () => {
+test("outdated turns are ignored", () => {
   const now = opened(second);
   expect(follow(now, [{ type: "read", session: interview() }, turned(interview())])).toBe(now);
 });
 
-test("another interview's turn is not this one's", () => {
+test("turns of other interviews are ignored", () => {
   const now = opened(interview());
   expect(follow(now, [turned(interview({ session_id: "other", revision: 9 }))])).toBe(now);
 });
 
-test("what the model writes grows, until the turn is there", () => {
+test("streamed text is shown until the turn arrives", () => {
   const growing = follow(opened(interview()), [turned(thinking), wrote("How should "), wrote("it talk")]);
   expect(growing.growing).toBe("How should it talk");
   const read: Told = { type: "read", session: thinking };
@@ -42,11 +42,11 @@ test("what the model writes grows, until the turn is there", () => {
   expect(follow(growing, [turned({ ...second, revision: 3 })]).growing).toBe("");
 });
 
-test("words that come after the turn are not shown with it", () => {
+test("text that arrives after the turn is ignored", () => {
   expect(follow(opened(second), [wrote("Strategy")]).growing).toBe("");
 });
 
-test("a deleted interview is gone", () => {
+test("a deleted interview is marked as deleted", () => {
   expect(follow(opened(interview()), [deleted]).isGone).toBe(true);
 });
 
@@ -81,7 +81,7 @@ function talk(session: Interview) {
   return { result, told };
 }
 
-test("what is pressed twice is sent once, for the turn on the page", async () => {
+test("a double click is sent once, for the visible turn", async () => {
   const requests = serve({ [`POST ${PATH}/answer`]: { data: second } });
   const { result, told } = talk(interview());
   act(() => {
@@ -94,7 +94,7 @@ test("what is pressed twice is sent once, for the turn on the page", async () =>
   ]);
 });
 
-test("an answer that comes too late shows the turn that waits now", async () => {
+test("an outdated answer shows the current turn", async () => {
   const late = { code: "went_on", message: "Forge has gone on since." };
   serve({ [`POST ${PATH}/answer`]: { status: 409, errors: [late] }, [`GET ${PATH}`]: { data: second } });
   const { result, told } = talk(interview());
@@ -103,7 +103,7 @@ test("an answer that comes too late shows the turn that waits now", async () => 
   expect(result.current.problem).toBeNull();
 });
 
-test("what is refused is told at its turn", async () => {
+test("an error is shown at its turn", async () => {
   const refused = { code: "bad_answer", message: "Choose one of the options." };
   serve({ [`POST ${PATH}/answer`]: { status: 400, errors: [refused] } });
   const { result, told } = talk(interview());
@@ -112,20 +112,20 @@ test("what is refused is told at its turn", async () => {
   expect(told).toEqual([]);
 });
 
-test("a soul is imported for one bot only", () => {
+test("a soul is sent only for a single bot", () => {
   const wish = { ...NO_WISH, soul: "You are Quill.", description: " Stories " };
   expect(bodyOf(wish)).toEqual({ mode: "bot", description: "Stories", soul: "You are Quill." });
   expect(bodyOf({ ...wish, kind: "skill" })).toEqual({ mode: "skill", description: "Stories" });
   expect(bodyOf({ ...wish, kind: "batch" })).toEqual({ mode: "batch", description: "Stories", variants: 3 });
 });
 
-test("something has to be said before it begins", () => {
+test("a description is required", () => {
   expect(isSaid({ ...NO_WISH, description: " " })).toBe(false);
   expect(isSaid({ ...NO_WISH, soul: "You are Quill." })).toBe(true);
   expect(isSaid({ ...NO_WISH, kind: "skill", soul: "You are Quill." })).toBe(false);
 });
 
-test("what is being made has a name, as well as it is known", () => {
+test("the name of the result is shown as far as it is known", () => {
   expect(nameOf({ name: null, initial_description: " Stories\n for children ", mode: "bot" })).toBe(
     "Stories for children",
   );

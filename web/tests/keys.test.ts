@@ -1,4 +1,4 @@
-/** The page reads its machine once, so each test imports it anew. */
+/** The module detects the platform once, so each test imports it again. */
 async function on(machine: string) {
   vi.resetModules();
   vi.spyOn(navigator, "userAgent", "get").mockReturnValue(machine);

@@ -20,7 +20,7 @@ function message(id: string, conversation: string, changes: Partial<BotMessage> 
   };
 }
 
-test("messages that follow from one another are together, in the order they were said", () => {
+test("related messages are grouped in order", () => {
   const newestFirst = [message("4", "a"), message("3", "b"), message("2", "a"), message("1", "a")];
   expect(threadsOf(newestFirst).map(({ id, messages }) => [id, messages.map((one) => one.id)])).toEqual([
     ["a", ["1", "2", "4"]],
@@ -28,7 +28,7 @@ test("messages that follow from one another are together, in the order they were
   ]);
 });
 
-test("those it has written with are other bots, each once", () => {
+test("correspondents are other bots, each once", () => {
   const found = [
     message("1", "a"),
     message("2", "a", { sender: BOT }),
@@ -38,7 +38,7 @@ test("those it has written with are other bots, each once", () => {
   expect(othersOf(found, "iris")).toEqual(["milo"]);
 });
 
-test("who wrote to whom, in words", () => {
+test("sender and recipient are described", () => {
   expect(senderWord({ ...BOT, spoken_by: "ada" })).toBe("Milo (ada spoke)");
   expect(recipientWord({ type: "channel", name: "news" })).toBe("#news");
   expect(recipientWord({ type: "sender", name: "ada" })).toBe("ada");

@@ -10,12 +10,12 @@ const STEPS = new Map(["gather", "each", "each[0]/fetch", "each[1]/fetch"].map((
 
 beforeEach(() => {
   withoutLayout();
-  // Without a height nothing would be seen, so nothing would be drawn.
+  // Without a height no row would be visible and rendered.
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** The tree of a run of `gather` and twice `each`; what is given back was selected, in order. */
+/** Renders the tree of a run with `gather` and two iterations of `each`; returns the selected keys, in order. */
 function openTree(first: string | null = null) {
   const chosen: string[] = [];
   function Tree() {
@@ -38,11 +38,11 @@ function openTree(first: string | null = null) {
   return chosen;
 }
 
-/** The row that a screen reader says. */
+/** Return the row that a screen reader announces. */
 const active = () =>
   document.getElementById(screen.getByRole("tree").getAttribute("aria-activedescendant") ?? "");
 
-test("arrows walk over steps and iterations, and choose nothing", async () => {
+test("arrows move over steps and iterations without selecting", async () => {
   const chosen = openTree();
   await userEvent.keyboard("{ArrowDown}{ArrowDown}{ArrowDown}");
   expect(active()).toHaveTextContent(/Iteration 1/);
@@ -53,7 +53,7 @@ test("arrows walk over steps and iterations, and choose nothing", async () => {
   expect(chosen).toEqual([]);
 });
 
-test("Enter chooses a step, and unfolds an iteration", async () => {
+test("Enter selects a step or expands an iteration", async () => {
   const chosen = openTree();
   await userEvent.keyboard("{ArrowDown}{ArrowDown}{ArrowDown}{Enter}");
   expect(active()).toHaveAttribute("aria-expanded", "true");
@@ -63,7 +63,7 @@ test("Enter chooses a step, and unfolds an iteration", async () => {
   expect(active()).toHaveAttribute("aria-selected", "true");
 });
 
-test("arrows go on from what was clicked, and from what was chosen elsewhere", async () => {
+test("arrows continue from the clicked or externally selected row", async () => {
   const chosen = openTree("gather");
   expect(active()).toHaveTextContent(/Gather/);
   await userEvent.click(screen.getByRole("treeitem", { name: /Iteration 2/ }));

@@ -18,7 +18,7 @@ beforeEach(() => {
   });
 });
 
-/** The settings of a workflow; `said` is the definition they made last. */
+/** Renders the settings of a workflow; `said` is the last definition they reported. */
 function openSettings(changes: Partial<Definition> = {}) {
   const said = vi.fn<(definition: Definition) => void>();
   function Settings() {
@@ -33,7 +33,7 @@ function openSettings(changes: Partial<Definition> = {}) {
   return () => said.mock.lastCall?.[0];
 }
 
-test("a limit that is cleared to type another one stays in sight", async () => {
+test("a cleared limit field stays visible", async () => {
   const said = openSettings({ concurrency: 2 });
   const field = await screen.findByLabelText("Concurrent runs");
   await userEvent.clear(field);
@@ -43,7 +43,7 @@ test("a limit that is cleared to type another one stays in sight", async () => {
   expect(said()?.concurrency).toBe(7);
 });
 
-test("a soul that is cleared to paste another one stays in sight", async () => {
+test("a cleared soul field stays visible", async () => {
   function Import() {
     const [soul, setSoul] = useState("You are calm.");
     return <ImportSoul soul={soul} onChange={setSoul} />;
@@ -54,7 +54,7 @@ test("a soul that is cleared to paste another one stays in sight", async () => {
   expect(field).toBeVisible();
 });
 
-/** The panel of one step; what is given back is its config as it was said last. */
+/** Renders the panel of one step; returns a function for the config it reported last. */
 function openStep(config: Config) {
   const said = vi.fn<(config: Config | undefined) => void>();
   function Panel() {
@@ -78,17 +78,17 @@ function openStep(config: Config) {
   return () => said.mock.lastCall?.[0];
 }
 
-test("a list with spaces around its lines can be opened", async () => {
+test("a list with spaces around its lines is displayed", async () => {
   openSettings({ triggers: [{ type: "file_watch", paths: ["/in"], patterns: ["*.csv ", "*.txt\n"] }] });
   expect(await screen.findByLabelText("Patterns")).toHaveValue("*.csv \n*.txt\n");
 });
 
-test("a header without a name can be opened", async () => {
+test("a header without a name is displayed", async () => {
   openStep({ type: "http", url: "https://x.example", headers: { "": "lost" } });
   expect(await screen.findByLabelText("Value of header 1")).toHaveValue("lost");
 });
 
-test("lines are trimmed where they count, and stay as they are typed", async () => {
+test("values are trimmed, the typed text is not", async () => {
   const said = openSettings({ triggers: [{ type: "file_watch", paths: ["/in"] }] });
   const field = await screen.findByLabelText("Patterns");
   await userEvent.type(field, " *.csv{Enter}{Enter}");
@@ -96,7 +96,7 @@ test("lines are trimmed where they count, and stay as they are typed", async () 
   expect(said()?.triggers).toEqual([{ type: "file_watch", paths: ["/in"], patterns: ["*.csv"] }]);
 });
 
-test("a status that is none stays, and says so", async () => {
+test("an invalid status stays in the field with its error", async () => {
   const said = openStep({ type: "http", url: "https://x.example", expect_status: [200] });
   const field = await screen.findByLabelText("Accepted status codes");
   await userEvent.type(field, "a");
@@ -107,7 +107,7 @@ test("a status that is none stays, and says so", async () => {
 });
 
 test.each(["[]", "small", "{}"])(
-  "values of an input that are no list, as %s, stay and say so",
+  "values of an input that are not a list, such as %s, stay in the field with their error",
   async (text) => {
     const said = openSettings({ inputs: { size: { type: "string" } } });
     const field = await screen.findByLabelText("Values of size");
@@ -119,7 +119,7 @@ test.each(["[]", "small", "{}"])(
   },
 );
 
-test("a schema that is a word stays, and says so", async () => {
+test("an invalid schema stays in the field with its error", async () => {
   openStep({ type: "agent", bot: "iris", prompt: "Say it." });
   const field = await screen.findByLabelText("Answer schema");
   await userEvent.type(field, "text");
@@ -127,7 +127,7 @@ test("a schema that is a word stays, and says so", async () => {
   expect(field).toHaveAccessibleDescription(/Must be a JSON object/);
 });
 
-test("what a schedule gives is an object, and an empty one stays while it is filled", async () => {
+test("the inputs of a schedule are an object; an empty one stays while typing", async () => {
   const said = openSettings({ triggers: [{ type: "cron", schedule: "hourly", inputs: {} }] });
   const field = await screen.findByLabelText("Inputs");
   expect(field).toHaveValue("");
@@ -143,7 +143,7 @@ test("what a schedule gives is an object, and an empty one stays while it is fil
   expect(said()?.triggers).toEqual([{ type: "cron", schedule: "hourly", inputs: { a: 1 } }]);
 });
 
-test("a part of a second can be typed", async () => {
+test("fractions of a second can be typed", async () => {
   const said = openStep({ type: "wait", seconds: 60 });
   const field = await screen.findByLabelText("Seconds");
   await userEvent.clear(field);
@@ -158,7 +158,7 @@ test("a text that begins like null can be typed", async () => {
   expect(said()).toMatchObject({ body: "nullable" });
 });
 
-test("what is changed elsewhere takes the place of what was typed", async () => {
+test("external changes replace the typed text", async () => {
   function Trigger() {
     const [definition, setDefinition] = useState<Definition>({ ...DIGEST, inputs: { size: {} } });
     return (

@@ -1,4 +1,4 @@
-/** The editor of a workflow on a page of its own: the test is the server. */
+/** Renders the workflow editor; the test acts as the server. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import {
   createMemoryHistory,

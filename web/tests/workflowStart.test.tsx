@@ -30,7 +30,7 @@ const INPUTS = {
 const inputs = structuredClone(INPUTS) as unknown as Parameters<typeof fieldsOf>[0];
 const read = (typed: Record<string, string>) => readTyped(fieldsOf(inputs), typed);
 
-test("what is typed becomes what the type says", () => {
+test("typed text is converted to the declared type", () => {
   const typed = {
     topic: "42",
     most: "7",
@@ -54,30 +54,30 @@ test("what is typed becomes what the type says", () => {
   });
 });
 
-test("what is left empty is left out, unless it is needed", () => {
+test("empty fields are omitted unless required", () => {
   expect(read({ most: " " })).toEqual({ payload: {}, mistakes: { topic: "Required." } });
 });
 
-test("what does not fit says so at its field", () => {
+test("an invalid value is reported at its field", () => {
   const { payload, mistakes } = read({ topic: "x", most: "1.5", tags: "{}", more: "[", loud: "maybe" });
   expect(payload).toEqual({ topic: "x" });
   expect(Object.keys(mistakes)).toEqual(["most", "tags", "more", "loud"]);
 });
 
-test("the fields begin with what was given, or with what counts otherwise, and read back the same", () => {
+test("fields start with the given values or defaults, and read back unchanged", () => {
   const given = { topic: "7", tone: 1, more: { b: [1] }, extra: 3 };
   const typed = typedOf(inputs, given);
   expect(typed).toMatchObject({ topic: "7", most: "5", tone: "1", tags: "", extra: "3" });
   expect(read({ ...typed })).toEqual({ payload: { ...given, most: 5 }, mistakes: {} });
 });
 
-test("an address of the list says what it can and drops the rest", () => {
+test("invalid search params are dropped", () => {
   expect(readShelf({ q: 7, show: "off", x: 1 })).toEqual({ q: "7", show: "off" });
   expect(readShelf({ show: "all" })).toEqual({ q: undefined, show: undefined });
   expect(readPair({ version: 2, with: "3" })).toEqual({ version: 2, with: undefined });
 });
 
-test("a workflow fits when every word is in it, and when it is switched so", () => {
+test("a workflow matches if all words and the filter match", () => {
   const found = card({ owner: "iris", triggers: [{ type: "cron", title: "daily at 9am" }] });
   expect(["", "NEWS", "iris daily", "weekly"].map((q) => fits(found, { q }))).toEqual([
     true,
@@ -88,22 +88,22 @@ test("a workflow fits when every word is in it, and when it is switched so", () 
   expect([fits(found, { show: "on" }), fits(found, { show: "off" })]).toEqual([true, false]);
 });
 
-test("a workflow that waits for somebody is the first that is shown", () => {
+test("a workflow with an open question is first", () => {
   const [one, two, three] = [card({ id: "1" }), card({ id: "2", open_gates: 1 }), card({ id: "3" })];
   expect(shownOf([one, two, three], {})).toEqual([two, one, three]);
 });
 
-test("the next run is the earliest of its triggers, and never of one that is off", () => {
+test("the next run is the earliest of the active triggers", () => {
   const triggers = [60, 30].map((at) => ({ type: "cron", title: "", next_at: time(at) }) as const);
   expect(nextOf(card({ triggers }))).toBe(time(30));
   expect(nextOf(card({ triggers, is_enabled: false }))).toBeNull();
 });
 
-test("a workflow that is called like another page is addressed by its id", () => {
+test("a workflow named like a route is addressed by its id", () => {
   expect([refOf(card()), refOf(card({ name: "runs" }))]).toEqual(["digest", "w1"]);
 });
 
-test("the strip says in words how the last runs went", () => {
+test("the strip describes the last runs", () => {
   const mark = (id: string, status: "completed" | "failed") => ({
     id,
     status,
@@ -148,7 +148,7 @@ const SUBMITTED = {
   is_duplicate: false,
 };
 
-test("a form asks for the inputs, and leads to the run", async () => {
+test("the form asks for the inputs and opens the run", async () => {
   const user = userEvent.setup();
   const { requests, history } = open({ [TRIGGER]: { status: 202, data: SUBMITTED } });
   const topic = await screen.findByRole("textbox", { name: /topic/ });
@@ -160,7 +160,7 @@ test("a form asks for the inputs, and leads to the run", async () => {
   expect(await requests.at(-1)?.json()).toEqual({ topic: "cats", most: 5 });
 });
 
-test("what the server refuses about an input is said at its field", async () => {
+test("a rejected input is reported at its field", async () => {
   const user = userEvent.setup();
   open({
     [TRIGGER]: {
@@ -176,7 +176,7 @@ test("what the server refuses about an input is said at its field", async () => 
   expect(screen.queryByRole("alert")).not.toBeInTheDocument();
 });
 
-test("the form and the JSON say the same", async () => {
+test("form and JSON show the same values", async () => {
   const user = userEvent.setup();
   const { requests } = open({ [TRIGGER]: { status: 202, data: SUBMITTED } });
   await user.type(await screen.findByRole("textbox", { name: /topic/ }), "cats");
@@ -190,7 +190,7 @@ test("the form and the JSON say the same", async () => {
   expect(await requests.at(-1)?.json()).toEqual({ topic: "dogs", also: 1 });
 });
 
-test("JSON that is none is not left for the form", async () => {
+test("invalid JSON cannot be converted to the form", async () => {
   const user = userEvent.setup();
   open({});
   await user.click(await screen.findByRole("radio", { name: "JSON" }));
@@ -203,7 +203,7 @@ test("JSON that is none is not left for the form", async () => {
   expect(text).toHaveAccessibleDescription(/Invalid JSON/);
 });
 
-test("a field that cannot be read is not left for the JSON", async () => {
+test("an invalid field cannot be converted to JSON", async () => {
   const user = userEvent.setup();
   open({});
   const most = await screen.findByRole("textbox", { name: /most/ });
@@ -215,7 +215,7 @@ test("a field that cannot be read is not left for the JSON", async () => {
   expect(most).toHaveAccessibleDescription("Must be a whole number.");
 });
 
-test("what is not declared goes along from the JSON, through the form and back", async () => {
+test("undeclared values are kept when switching between form and JSON", async () => {
   const user = userEvent.setup();
   const { requests } = open({ [TRIGGER]: { status: 202, data: SUBMITTED } });
   await user.click(await screen.findByRole("radio", { name: "JSON" }));
