@@ -17,7 +17,7 @@ from tests.interview.walk import (
 
 from forge.interview import engine
 from forge.interview.domain.build_config import DEFAULT_MODEL, MAX_VARIANTS, Fields
-from forge.interview.domain.categories import CustomPurpose, KnownPurpose, defaults_for
+from forge.interview.domain.categories import CustomPurpose, KnownPurpose, classify, defaults_for
 from forge.interview.domain.config_builder import missing_settings, to_config
 from forge.interview.domain.dialogue import (
     AskQuestion,
@@ -28,6 +28,7 @@ from forge.interview.domain.dialogue import (
     ReadyToAssemble,
     is_before,
 )
+from forge.interview.domain.names import suggest_names
 from forge.interview.domain.state import Basis, Facts, InterviewSpeaker, State
 from forge.interview.engine import next_question
 
@@ -46,6 +47,16 @@ def test_question_count_depends_on_the_purpose(kind: KnownPurpose):
     assert state.purpose is kind
     budget = defaults_for(kind).budget
     assert budget.minimum <= state.question_count <= budget.maximum
+
+
+def test_names_in_use_are_not_offered():
+    description, taken = "Plans parties", list[str]()
+    for _ in range(5):
+        taken += suggest_names(description, classify(description), taken)
+    taken += [f"{name} II" for name in suggest_names(description, classify(description), taken)]
+    state = advance_to(started(description, facts=Facts(bot_names=taken)), "name")
+    labels = [option.label for option in question_of(state).options]
+    assert len(labels) == 2 and not {label.casefold() for label in labels} & {one.casefold() for one in taken}
 
 
 def test_topics_of_a_utility_and_an_analyst():

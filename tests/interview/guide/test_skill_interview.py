@@ -45,6 +45,15 @@ def test_instructions_skill_needs_no_capabilities():
     )
 
 
+def test_names_in_use_are_not_offered():
+    taken = FACTS.model_copy(update={"skill_names": ["translate", "translate-helper-skill"]})
+    state = advance_to(start_skill("Translate", facts=taken), "name")
+    assert [option.label for option in question_of(state).options] == [
+        "translate-helper",
+        "translate-helper-skill-2",
+    ]
+
+
 def test_each_capability_is_confirmed_after_writing():
     state = advance_to(start_skill(RATES), "capabilities")
     assert question_of(state).options[0].label == "Read files and fetch from the web"

@@ -251,7 +251,7 @@ def suggest_skill_names(description: str, taken: Sequence[str], limit: int = 3) 
     guesses = [_verb_and_object(text), about[:3], [*objects[:2], "helper"], objects[:1]]
     slugs = [slug for guess in guesses if (slug := to_skill_name(" ".join(guess)))]
     free = [slug for slug in dict.fromkeys(slugs) if slug not in taken]
-    return free[:limit] or [_unique_skill_name(slugs[0] if slugs else "my-skill", taken)]
+    return free[:limit] or [make_unique_skill_name(slugs[0] if slugs else "my-skill", taken)]
 
 
 def find_subjects(text: str) -> list[str]:
@@ -268,7 +268,7 @@ def _verb_and_object(text: str) -> list[str]:
     return [_verb_stem(every[index]), *salient_words(" ".join(every[index + 1 :]))[:2]]
 
 
-def _unique_skill_name(slug: str, taken: Sequence[str]) -> str:
+def make_unique_skill_name(slug: str, taken: Sequence[str]) -> str:
     number, free = 1, slug
     while free in taken:
         number += 1

@@ -4,7 +4,7 @@ from forge.interview.domain.build_config import DEFAULT_MODEL, MAX_PASSAGE, MAX_
 from forge.interview.domain.categories import KnownPurpose, defaults_for
 from forge.interview.domain.config_builder import purpose_text, purpose_with_audience
 from forge.interview.domain.dialogue import MIN_OPTIONS, Mode
-from forge.interview.domain.names import suggest_names
+from forge.interview.domain.names import make_unique, suggest_names
 from forge.interview.domain.state import Asked, ModelOffer, State
 from forge.interview.domain.text_analysis import join_words, one_line, salient_words, shorten, words
 from forge.interview.guide.questions import (
@@ -114,11 +114,8 @@ def ask_name(context: QuestionContext, state: State) -> Asked:
         for number, name in enumerate(names, start=1)
     ]
     if len(choices) == 1:
-        choices.append(
-            Choice(
-                "name-2", f"{names[0]} II", "The same name, for a second bot.", Fields(name=f"{names[0]} II")
-            )
-        )
+        second = make_unique(f"{names[0]} II", state.facts.bot_names)
+        choices.append(Choice("name-2", second, "The same name, for a second bot.", Fields(name=second)))
     question = "What should it be called?"
     if context.mode is Mode.BATCH:
         question = "What name should they share? Each gets a suffix of its own."

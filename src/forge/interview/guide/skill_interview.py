@@ -9,7 +9,7 @@ from forge.interview.domain.capability_grants import (
 )
 from forge.interview.domain.config_builder import KIND_NAMES, is_written
 from forge.interview.domain.dialogue import Phase
-from forge.interview.domain.names import find_subjects, suggest_skill_names
+from forge.interview.domain.names import find_subjects, make_unique_skill_name, suggest_skill_names
 from forge.interview.domain.parts import Part
 from forge.interview.domain.state import Asked, State
 from forge.interview.domain.text_analysis import (
@@ -135,7 +135,7 @@ def _ask_name(state: State) -> Asked:
         for number, name in enumerate(names)
     ]
     if len(choices) == 1:
-        other = f"{names[0][:58]}-skill"
+        other = make_unique_skill_name(f"{names[0][:58]}-skill", state.facts.skill_names)
         choices.append(Choice(other, other, "The same name, marked as a skill.", Fields(name=other)))
     question = "What should the skill be called? Lower case letters, digits and hyphens."
     return build_question(QuestionContext(state.mode, Phase.BASICS, "name"), question, choices, free="name")
