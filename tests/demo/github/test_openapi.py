@@ -50,6 +50,12 @@ def as_json_schema(node: Any) -> Any:
     return {"anyOf": [changed, {"type": "null"}]} if node.get("nullable") is True else changed
 
 
+PROTECTION = {
+    "required_status_checks": {"strict": True, "contexts": ["x"]},
+    "enforce_admins": True,
+    "required_pull_request_reviews": {},
+    "restrictions": None,
+}
 OPERATIONS: list[tuple[str, str, dict[str, Any] | None]] = [
     ("GET", "/user", None),
     ("GET", "/users/{username}", None),
@@ -62,10 +68,7 @@ OPERATIONS: list[tuple[str, str, dict[str, Any] | None]] = [
     ("POST", "/user/repos", {"name": "made", "auto_init": True}),
     ("GET", "/repos/{owner}/{repo}", None),
     ("GET", "/repos/{owner}/{repo}/branches", None),
-    ("PUT", "/repos/{owner}/{repo}/branches/{branch}/protection", {
-        "required_status_checks": {"strict": True, "contexts": ["x"]}, "enforce_admins": True,
-        "required_pull_request_reviews": {}, "restrictions": None,
-    }),
+    ("PUT", "/repos/{owner}/{repo}/branches/{branch}/protection", PROTECTION),
     ("GET", "/repos/{owner}/{repo}/branches/{branch}/protection", None),
     ("GET", "/repos/{owner}/{repo}/branches/{branch}", None),
     ("DELETE", "/repos/{owner}/{repo}/branches/{branch}/protection", None),
@@ -106,6 +109,7 @@ def values(double: Control, octo: httpx2.Client) -> dict[str, str]:
     sha = double.push("acme/shop", {"new.py": "N = 1\n"}, branch="topic")
     hook = octo.post("/repos/acme/shop/hooks", json={"config": {"url": "http://127.0.0.1:9/"}}).json()
     double.push("acme/shop", {"more.py": "M = 1\n"})
+    octo.put("/repos/acme/shop/branches/main/protection", json=PROTECTION)
     double.wait_for_deliveries()
     delivery = octo.get(f"/repos/acme/shop/hooks/{hook['id']}/deliveries").json()[0]
     tree = octo.get(f"/repos/acme/shop/git/commits/{sha}").json()["tree"]["sha"]
