@@ -248,7 +248,7 @@ async def test_conversation_rejected_by_provider_is_compacted_until_it_fits(
 ):
     """Forge assumes a larger window than the server has."""
     turns = [{"tools": [write(f"{i}.txt", f"next={i + 1} " + _words(900))]} for i in range(8)]
-    scene = {"turns": [*turns, {"text": "Done."}], "position": r"next=(\d+)"}
+    scene = {"turns": [*turns, DONE], "position": r"next=(\d+)"}
     script = {"scenes": {"only": scene}, "server": server_kind, "context_window": 12_000}
     server = model_server(script)
     async with open_agent(store, server.url, tmp_path, kind=kind) as at_work:
@@ -263,13 +263,12 @@ async def test_repetition_is_stopped_and_the_agent_continues(agent: OpenAgent):
     at_work = await agent(
         {"text": '{"child": {"name": "x"}}, ', "fault": "repetition"},
         {"tools": [write("a.txt", "again and ")], "fault": "repetition"},
-        {"tools": [write("b.txt", "once")]},
-        {"text": "Done."},
+        {"tools": [write("b.txt", "once"), finish()]},
     )
     run = await at_work.work()
     assert (result(run).end, result(run).text) == ("done", "Done.")
     turns = await at_work.event_data(run, "agent.turn")
-    assert [turn["stop"] for turn in turns] == ["repeated", "repeated", "tools", "end"]
+    assert [turn["stop"] for turn in turns] == ["repeated", "repeated", "tools"]
     assert [path.name for path in at_work.root.iterdir()] == ["b.txt"]
     sent = str(at_work.server.requests()[-1].body["messages"])
     assert "Your answer repeated itself, so it was stopped" in sent

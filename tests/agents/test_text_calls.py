@@ -36,7 +36,7 @@ async def fix_the_test(
     base = f"{server.url}/v1" if kind == "openai" else server.url
     data(await client.put("/api/v1/models/providers/local", json={"kind": kind, "base_url": base}))
     ref = f"local:{model}"
-    terms = {"input": 1, "output": 2, **price}
+    terms = {"input": 1, "output": 2, "context_window": 100_000, **price}
     data(await client.put("/api/v1/models/prices", params={"model": ref}, json=terms))
     data(await client.put("/api/v1/models/roles/builder", json={"chain": [ref]}))
     workspace = data(await client.post("/api/v1/workspaces", json={"name": "calc"}))
@@ -125,3 +125,21 @@ async def test_text_calls_are_executed_only_for_models_that_need_it(
         run, root = await fix_the_test(client, server, "text-tagged", kind=kind, **price)
     assert run["output"]["end"] == end
     assert ((root / "calc.py").read_text() == BROKEN) == (end == "unfinished")
+
+
+@pytest.mark.parametrize("fault", ["repetition", "max_tokens"])
+async def test_complete_call_in_a_cut_off_text_is_executed_once(
+    live_forge: Live, model_server: StartModels, fault: str
+):
+    call = '{"name": "run_tests", "arguments": {"command": "python3 -m unittest"}}\n'
+    finish = '{"name": "finish", "arguments": {"summary": "It fails.", "verified": false}}'
+    text = call if fault == "repetition" else call * 3
+    turns = [{"text": text, "fault": {"kind": fault, "times": 1}}, {"text": finish}]
+    server = model_server({"scenes": {"only": {"turns": turns}}})
+    async with live_forge.client() as client:
+        run, _ = await fix_the_test(client, server, "scripted")
+        first, *_ = await event_data(client, run, "agent.turn")
+        used = await event_data(client, run, "agent.tool")
+    assert [call["name"] for call in first["tools"]] == ["run_tests"]
+    assert [one["name"] for one in used if one["turn"] == 1] == ["run_tests"]
+    assert run["output"]["end"] == "unfinished"
