@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.support.agents import open_agent
+from tests.support.agents import finish, open_agent
 from tests.support.models import open_models
 
 from benchmarks.bench import Bench
@@ -87,13 +87,21 @@ def make_project(root: Path) -> None:
             for i in range(chance.randint(30, 220))
         ]
         (root / f"module_{number}.py").write_text("\n".join(lines))
+    # `finish` is not accepted after a failing test run, and without tests unittest fails.
+    (root / "test_nothing.py").write_text(
+        "import unittest\n\n\nclass T(unittest.TestCase):\n    def test(self):\n        pass\n"
+    )
 
 
 def script(seed: int) -> dict[str, Any]:
     """Return a script that mostly reads, then changes what it read, and sometimes creates a file, as builds do."""
     chance = random.Random(seed)
     turns = [_turn(chance, number) for number in range(TURNS - 1)]
-    return {"scenes": {"build": {"turns": [*turns, {"text": "It is built."}], "after": "stop"}}}
+    return {
+        "scenes": {
+            "build": {"turns": [*turns, {"text": "It is built.", "tools": [finish()]}], "after": "stop"}
+        }
+    }
 
 
 def _turn(chance: random.Random, number: int) -> dict[str, Any]:

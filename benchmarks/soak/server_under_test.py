@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 from tests.audits.git_project import make_project
+from tests.support.agents import finish
 from tests.support.chat_client import PRICE, REF, data
 from tests.support.models import ModelServer, open_models
 from tests.workflows.workflow_client import Steps, code, step
@@ -30,7 +31,7 @@ SCRIPT: dict[str, Any] = {
                 {"text": "I look first.", "tools": [{"list_directory": {"path": "."}}]},
                 {"text": "I write.", "tools": [{"write_file": {"path": "note.txt", "content": "a note\n"}}]},
                 {"text": "I try.", "tools": [{"run_command": {"command": "cat note.txt"}}]},
-                {"text": "Done."},
+                {"tools": [finish()]},
             ],
         },
         "talk": {"turns": [{"text": "word " * 100}], "after": "repeat"},

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import Visitor, wait_until_idle
 from tests.support.agent_server import AgentServer, open_agent_server
+from tests.support.agents import finish
 from tests.support.server import Server
 
 from forge.agents.models import AgentToolAsked, AgentToolUsed, AgentTurn, ToolDetail
@@ -46,7 +47,7 @@ SCENES: dict[str, Any] = {
                 "text": "Now I change it.",
                 "tools": [{"write_file": {"path": "basket.py", "content": "TOTAL = 2\n"}}],
             },
-            {"text": "The basket is repaired."},
+            {"tools": [finish("The basket is repaired.")]},
         ],
     },
     "counting": {
@@ -57,12 +58,15 @@ SCENES: dict[str, Any] = {
         "match": {"opening": "Wait for the file"},
         "turns": [
             {"text": "I wait.", "tools": [{"run_tests": {"command": "python3 -m unittest waiting"}}]},
-            {"text": "The file exists."},
+            {"tools": [finish("The file exists.", verified=True)]},
         ],
     },
     "long": {
         "match": {"opening": "Take long"},
-        "turns": [{"text": "Next turn.", "tools": [LIST_DIRECTORY], "repeat": 30}, {"text": "Finished."}],
+        "turns": [
+            {"text": "Next turn.", "tools": [LIST_DIRECTORY], "repeat": 30},
+            {"tools": [finish("Finished.")]},
+        ],
     },
 }
 
@@ -99,7 +103,7 @@ def test_agent_is_started_in_a_workspace_and_shown_until_it_ends(visit: Visit, a
     log = transcript(page)
     expect(log).to_contain_text("The basket is repaired.")
     expect(log.get_by_role("region", name="End")).to_contain_text("done")
-    expect(log.get_by_role("region", name="End")).to_contain_text("3 turns · 3 tool calls")
+    expect(log.get_by_role("region", name="End")).to_contain_text("3 turns · 4 tool calls")
     expect(log.get_by_role("button", name=re.compile("failed.*missing.py"))).to_be_visible()
     expect(page.get_by_label("Message the agent")).to_have_count(0)
     changed_file = page.get_by_role("region", name="Changed files").get_by_role("link", name="basket.py")

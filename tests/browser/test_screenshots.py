@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visitor, wait_until_idle
 from tests.support.agent_server import open_agent_server
+from tests.support.agents import finish
 from tests.support.server import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -65,7 +66,11 @@ SCENES = {
                 "```python\nsum(price for price, quantity in lines)\n```\n\nI multiply by the quantity.",
                 "tools": [{"write_file": {"path": "basket.py", "content": FIXED}}, RUN_TESTS],
             },
-            {"text": "Done: `total` multiplies by the quantity now, and both tests pass."},
+            {
+                "tools": [
+                    finish("`total` multiplies by the quantity now, and both tests pass.", verified=True)
+                ]
+            },
         ],
     }
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.agents import result
+from tests.support.agents import finish, result
 from tests.support.models import StartModels
 
 from forge.events.log import EventLog
@@ -33,7 +33,7 @@ def script(turn_count: int) -> dict[str, Any]:
         reads = [{"read_file": {"path": "count.py"}}, {"list_directory": {"path": "."}}] if i % 7 == 3 else []
         tools = [{"edit_file": {"path": "count.py", "edits": [edit]}}, *reads]
         turns.append({"text": f"Turn {i}.", "tools": tools})
-    turns.append({"text": "Counted."})
+    turns.append({"text": "Counted.", "tools": [finish()]})
     return {"scenes": {"counting": {"turns": turns, "after": "stop"}}}
 
 

@@ -7,6 +7,7 @@ from tests.audits.git_project import make_project, spoil
 from tests.browser.gallery.bulk_events import LINES, append_run_events
 from tests.browser.gallery.sample_texts import LONG, UNBROKEN
 from tests.browser.gallery.scene import Area, GalleryServer, Scene
+from tests.support.agents import finish
 from tests.support.server import wait_until
 
 from forge.runs.models import RunProgressed
@@ -38,8 +39,12 @@ SCRIPT = {
                 "tools": [{"read_file": {"path": "basket.py"}}, {"read_file": {"path": "nothing.py"}}],
             },
             {"text": PLAN, "tools": [{"write_file": {"path": "basket.py", "content": FIXED}}]},
-            {"text": "Done: `total` now multiplies by the quantity."},
+            {"tools": [finish("Done: `total` now multiplies by the quantity.")]},
         ],
+    },
+    "claiming": {
+        "match": {"opening": "Say that it is done"},
+        "turns": [{"text": "I ran all tests, and they pass."}],
     },
 }
 
@@ -78,6 +83,9 @@ def _create_workspaces(gallery: GalleryServer) -> None:
     task = {"workspace_id": workspace["id"], "task": "Make the tests pass, without changing them."}
     gallery.ids["agent"] = gallery.call("POST", "/api/v1/agents", task)["id"]
     gallery.wait_for_end(gallery.ids["agent"])
+    task = {"workspace_id": workspace["id"], "task": "Say that it is done."}
+    gallery.ids["unfinished-agent"] = gallery.call("POST", "/api/v1/agents", task)["id"]
+    gallery.wait_for_end(gallery.ids["unfinished-agent"])
 
 
 def _create_audit(gallery: GalleryServer) -> None:
@@ -120,6 +128,7 @@ AREA = Area(
         Scene("run-cancel", RUN, "/runs/{gate}", "Can you see this question?", _open_cancel_dialog),
         Scene("run-log", RUN, "/runs/{log}", f"line {LINES - 1}"),
         Scene("agent", RUN, "/runs/{agent}", "now multiplies by the quantity"),
+        Scene("agent-unfinished", RUN, "/runs/{unfinished-agent}", "You have not run anything yet"),
         Scene("agent-expanded", RUN, "/runs/{agent}", "now multiplies by the quantity", _expand),
         Scene("audit", RUN, "/runs/{audit}", "Boundary compliance"),
         Scene("workspaces", "/workspaces", "/workspaces", "basket"),
