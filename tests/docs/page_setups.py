@@ -120,7 +120,7 @@ PAGE_SETUPS = {
         stdin={"forge secrets set ANTHROPIC_API_KEY": "sk-ant-0123456789abcdef"},
         before={"forge models calls --run 0198c0de": preparations.start_run},
         replacements={
-            "http://127.0.0.1:11434": lambda runner: runner.models,
+            "http://127.0.0.1:8081": lambda runner: runner.models,
             "0198c0de": preparations.first_id("/runs"),
         },
     ),

@@ -23,6 +23,10 @@ SCENES: dict[str, Any] = {
         "turns": [{"text": "A try that breaks off.", "delay_s": 0.2, "fault": {"kind": "cut", "after": 1}}],
     },
     "steady": {"match": {"latest": "faltering"}, "turns": [{"text": "The answer that counts, to its end."}]},
+    "loading": {
+        "match": {"latest": "loading"},
+        "turns": [{"text": "Ready.", "fault": {"kind": "loading", "times": 1, "retry_after_s": 5}}],
+    },
     "broken": {"match": {"latest": "broken"}, "turns": [{"text": "no", "fault": "400"}]},
 }
 
@@ -63,6 +67,12 @@ def test_failed_attempt_is_not_written_to_stdout(chat_server: ChatServer, termin
     chat_server.server.call("PUT", f"/api/v1/models/roles/bot?scope=bot:{bot['id']}", chain)
     result = terminal("chat", bot["slug"], "--quiet", "faltering")
     assert result == CommandResult(0, "The answer that counts, to its end.\n", "")
+
+
+def test_retry_is_announced_on_stderr(terminal: Terminal):
+    result = terminal("chat", "atlas", "--quiet", "loading")
+    assert (result.code, result.out) == (0, "Ready.\n")
+    assert "(attempt 2 of 8)" in result.err
 
 
 def test_stdin_is_the_question_or_is_appended_to_it(chat_server: ChatServer, terminal: Terminal):
