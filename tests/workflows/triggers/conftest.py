@@ -52,6 +52,7 @@ class Environment:
                 run_id=run_id,
                 workflow_id=workflow_id,
                 workflow_name="",
+                status="duplicate",
                 trigger=trigger_request.type,
                 is_duplicate=True,
             )

@@ -119,6 +119,21 @@ async def test_same_signed_body_is_a_new_delivery_after_some_minutes(
     assert (later["status"], later["run_id"] != first["run_id"]) == ("submitted", True)
 
 
+async def test_only_allowed_folders_can_be_watched(live_forge: Live, client: httpx2.AsyncClient):
+    created = await client.post("/api/v1/keys", json={"name": "writer", "scopes": ["write"]})
+    async with live_forge.client(Authorization=f"Bearer {created.json()['data']['key']}") as writer:
+        await save(writer, "own")
+        for path in ("/etc", "/", "/proc/self", "relative/path", str(live_forge.forge.settings.data_dir)):
+            trigger = {"type": "file_watch", "paths": [path]}
+            body = {"definition": {"name": "own", "triggers": [trigger], "steps": STEPS}}
+            for method, route in (("POST", "/workflows"), ("PUT", "/workflows/own")):
+                answer = await writer.request(method, f"/api/v1{route}", json=body)
+                (error,) = answer.json()["errors"]
+                assert (answer.status_code, path in error["message"]) == (422, True), answer.text
+            (problem,) = (await writer.post("/api/v1/workflows/read", json=body)).json()["data"]["problems"]
+            assert (problem["is_warning"], path in problem["message"]) == (False, True)
+
+
 async def test_new_triggers_are_active_without_restart(client: httpx2.AsyncClient, tmp_path: Path):
     inbox = tmp_path / "inbox"
     inbox.mkdir()
