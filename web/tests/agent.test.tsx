@@ -57,7 +57,7 @@ test("an expanded call shows input and output with copy buttons", async () => {
 });
 
 test.each([
-  ["waits", false, []],
+  ["queued", false, []],
   ["running", false, [stepStarted(2, 3, "run_tests")]],
   ["stopped", true, [stepStarted(2, 3, "run_tests")]],
 ])("a call without a result %s", (word, isOver, events) => {
@@ -193,7 +193,7 @@ describe("sending messages", () => {
     serve({ "POST /api/v1/agents/r1/messages": { status: 409, errors } });
     const field = write();
     await userEvent.type(field, "Wait!");
-    await userEvent.click(screen.getByRole("button", { name: /Tell/ }));
+    await userEvent.click(screen.getByRole("button", { name: /^Send/ }));
     expect(await screen.findByRole("alert")).toHaveTextContent("This agent has ended");
     expect(field).toHaveValue("Wait!");
     expect(onSent).not.toHaveBeenCalled();
@@ -202,6 +202,6 @@ describe("sending messages", () => {
   test("a blank message is not sent", async () => {
     const field = write();
     await userEvent.type(field, "   ");
-    expect(screen.getByRole("button", { name: /Tell/ })).toBeDisabled();
+    expect(screen.getByRole("button", { name: /^Send/ })).toBeDisabled();
   });
 });

@@ -73,7 +73,7 @@ test("the fold of runs shows audit events as log lines", () => {
   const { log, steps } = foldRun(NOTHING_YET, [started, checked(4, result("A4", [finding(1)]))]);
   expect(steps).toEqual([]);
   expect(log.map(({ text, tone }) => [text, tone])).toEqual([
-    ["Audits basket: A4, A9, W1.", "idle"],
+    ["Auditing basket: A4, A9, W1.", "idle"],
     ["A4 Boundary compliance: FAIL. 3 imports examined", "bad"],
   ]);
 });
@@ -227,7 +227,7 @@ test("the form describes the allowed folders and the default", () => {
   expect(allowance({ roots: [], projects: [], start: null })).toContain("FORGE_AUDIT_ROOTS");
   const roots = ["/srv/a", "/srv/b"];
   expect(allowance({ roots, projects: [], start: null })).toBe("A git repository in `/srv/a` or `/srv/b`.");
-  expect(allowance({ roots, projects: [], start: "/srv/a" })).toContain("empty is `/srv/a`.");
+  expect(allowance({ roots, projects: [], start: "/srv/a" })).toContain("Default: `/srv/a`.");
   expect([isReady(BLANK, false), isReady({ ...BLANK, path: "/srv/a" }, false)]).toEqual([false, true]);
   expect(recording(BLANK)).not.toBe(recording({ ...BLANK, only: "A4" }));
 });

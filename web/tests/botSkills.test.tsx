@@ -102,7 +102,7 @@ describe("skills of a bot", () => {
     expect(row).toHaveTextContent("not used");
     const asks = screen.getByRole("list", { name: "Capabilities" });
     expect(within(asks).getByText("http_get").tagName).toBe("S");
-    expect(asks).toHaveTextContent("http_get, not grantedkv, not for this bot");
+    expect(asks).toHaveTextContent("http_get, not grantedkv, disabled for this bot");
   });
 
   test("attaching offers only skills that are not attached", async () => {

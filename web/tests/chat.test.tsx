@@ -180,7 +180,7 @@ describe("an answer", () => {
     await connect();
     expect(
       await screen.findByText("demo:talker · temp 0.7 · 1.2k in (800 cached) · 340 out · $0.0042 · 3.1s"),
-    ).toHaveAttribute("title", expect.stringContaining("340 received, 4,096 at most"));
+    ).toHaveAttribute("title", expect.stringContaining("340 received (limit 4,096)"));
   });
 
   test("is stopped with Escape, also from the field", async () => {
@@ -330,7 +330,7 @@ test("deleting a conversation asks for confirmation and starts a new one", async
   const { history } = openChat(bot());
   await userEvent.click(await screen.findByRole("button", { name: "Actions for About gardens" }));
   await userEvent.click(await screen.findByRole("menuitem", { name: "Delete" }));
-  await userEvent.click(await screen.findByRole("button", { name: "Delete it" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Delete conversation" }));
   await waitFor(() => expect(sent(requests, "DELETE", SESSION)).toHaveLength(1));
   await waitFor(() => expect(history.location.pathname).toBe("/bots/iris/chat"));
 });

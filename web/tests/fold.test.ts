@@ -167,7 +167,7 @@ test("the log describes each event", () => {
     "Queued.",
     "Started on w1.",
     "1 of 5: one step",
-    "fetch (attempt 2): No answer. Try later. Tries again in 1.5s.",
+    "fetch (attempt 2): No answer. Try later. Retrying in 1.5s.",
     "Robin answered: no. “not yet”",
     "Failed: No answer. Try later.",
   ]);

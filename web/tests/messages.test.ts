@@ -39,7 +39,7 @@ test("correspondents are other bots, each once", () => {
 });
 
 test("sender and recipient are described", () => {
-  expect(senderWord({ ...BOT, spoken_by: "ada" })).toBe("Milo (ada spoke)");
+  expect(senderWord({ ...BOT, spoken_by: "ada" })).toBe("Milo (sent by ada)");
   expect(recipientWord({ type: "channel", name: "news" })).toBe("#news");
   expect(recipientWord({ type: "sender", name: "ada" })).toBe("ada");
   expect([typeWord("delegation"), typeWord("status_update")]).toEqual(["task", "status update"]);

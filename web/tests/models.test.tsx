@@ -103,7 +103,7 @@ test("a call shows how it ended", () => {
   expect(endOf({ status: "settled", stop: "tools", error: null })).toBe("tools");
   expect(endOf({ status: "failed", stop: null, error: "model_fault" })).toBe("model fault");
   expect(endOf({ status: "lost", stop: null, error: "process died" })).toBe("process died");
-  expect(endOf({ status: "open", stop: null, error: null })).toBe("under way");
+  expect(endOf({ status: "open", stop: null, error: null })).toBe("in progress");
 });
 
 test("the order of a chain is saved", async () => {

@@ -16,14 +16,14 @@ test("shows the backend, the guarantees and what is not guaranteed", () => {
     .getAllByRole("term")
     .map((term) => [term.textContent, term.nextElementSibling?.textContent]);
   expect(Object.fromEntries(facts)).toMatchObject({
-    "Commands are": expect.stringContaining("partly isolated"),
-    By: "Landlock",
+    Isolation: expect.stringContaining("partly isolated"),
+    Backend: "Landlock",
     Required: "isolated",
     "Not used": "bubblewrap: user namespaces are not allowed",
   });
   expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
     "Files outside cannot be read: holds",
-    "Modes and times of files outside stay as they are: not guaranteed",
+    "Modes and times of files outside cannot be changed: not guaranteed",
   ]);
   expect(screen.getByText("Install bubblewrap.")).toBeInTheDocument();
 });

@@ -85,7 +85,7 @@ test("the newer of definition and YAML is sent; a definition is sent with its YA
 const FIELDS: Record<StepType, string[]> = {
   agent: ["Bot", "Prompt", "Conversation", "Model", "Answer schema"],
   skill: ["Skill", "Input"],
-  http: ["Method", "Address", "Accepted status codes", "Maximum response size, in bytes"],
+  http: ["Method", "URL", "Accepted status codes", "Maximum response size, in bytes"],
   code: ["Language", "Input"],
   conditional: ["Condition", "Add a step: Then", "Add a step: Else"],
   loop: ["Repeat", "Items", "Add a step: Steps inside", "Maximum iterations", "Parallel iterations"],
@@ -101,7 +101,7 @@ const COMMON = [
   "Runs in",
   "Only if",
   "Time limit in seconds",
-  "Try again",
+  "Retry",
   "After the last attempt",
 ];
 

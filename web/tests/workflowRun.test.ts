@@ -104,10 +104,10 @@ test("the log describes each event, and shows the lines written by steps", () =>
   );
   expect(view.log.map(({ source, text, tone }) => [source, text, tone])).toEqual([
     ["run", "Queued.", "idle"],
-    ["gather", "Begins (attempt 2).", "run"],
+    ["gather", "Started (attempt 2).", "run"],
     ["gather", "one", "idle"],
     ["gather", "two", "bad"],
-    ["gather", "It said 503. Tries again. In 2s.", "wait"],
+    ["gather", "It said 503. Retrying. In 2s.", "wait"],
     ["each[0]/fetch", "Skipped. Its condition is false.", "idle"],
     ["tell", "Kept from the previous run.", "ok"],
     ["run", "Failed: It said 503.", "bad"],

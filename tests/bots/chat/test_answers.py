@@ -17,7 +17,6 @@ from forge.bots.chat.models import BotOrigin
 from forge.bots.chat.questions import AnswerInProgress, NewQuestion, Questions, ReadyBot
 from forge.bots.chat.run_inputs import CHAT, ChatInput
 from forge.bots.models import MessageStatus
-from forge.kernel.clock import now
 from forge.runs.context import RunContext
 from forge.runs.kinds import RunKind
 from forge.runs.models import GateOption, NewAnswer, Question
@@ -65,7 +64,7 @@ async def env(store: Store, endings: list[AnswerEnding]) -> AsyncIterator[Answer
             await context.ask(BUDGET_QUESTION)
         await context.transact(
             "answered",
-            lambda tx: AnswerWriter(engine.events).finish(tx, context.run_id, given, ending, now()),
+            lambda tx: AnswerWriter(engine.events).finish(tx, context.run_id, given, ending),
         )
 
     kind = RunKind(CHAT, ChatInput, answer, title=lambda given: given.title)

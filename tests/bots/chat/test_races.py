@@ -24,7 +24,6 @@ from forge.bots.chat.service import Chats
 from forge.bots.chat.sessions import Sessions
 from forge.bots.chat.store import MessageRow
 from forge.bots.models import MessageStatus
-from forge.kernel.clock import now
 from forge.llm.models import Usage
 from forge.runs.context import RunContext
 from forge.store.database import Store
@@ -58,7 +57,7 @@ class AnswerEnvironment:
 
     async def end(self, run_id: str, ending: AnswerEnding = WHOLE) -> Any:
         async with self.store.begin() as tx:
-            return await AnswerWriter(self.engine.events).finish(tx, run_id, self.given, ending, now())
+            return await AnswerWriter(self.engine.events).finish(tx, run_id, self.given, ending)
 
     async def event_types(self) -> list[str]:
         async with self.store.read() as tx:

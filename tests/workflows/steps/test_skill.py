@@ -40,6 +40,11 @@ async def add(component: SkillComponent, name: str, files: dict[str, str]) -> No
     await component.library.put(name, {path: text.encode() for path, text in files.items()}, replace=False)
 
 
+def output_of(result: StepResult) -> Any:
+    assert isinstance(result.output, dict)
+    return result.output["output"]
+
+
 async def use(component: SkillComponent, skill: str, **config: Any) -> StepResult:
     call = call_of("skill", skill=skill, **config)
     return await SkillStepExecutor(component.runner).execute(call, call.config(inputs={"n": 3}))
@@ -85,12 +90,12 @@ async def test_rendered_instructions_contain_the_input_and_need_no_model(store: 
             await add(component, name, {"SKILL.md": skill_md(name, kind="prompt", body=body)})
         await add(component, "adds", script("adds", ADDS, "skill.py"))
         filled = await use(component, "asks", input={"who": "Ada"}, render=True)
-        text = {"text": "# asks\n\nAnswer Ada."}
+        text: JsonValue = {"text": "# asks\n\nAnswer Ada."}
         assert filled == StepResult({"type": "skill", "skill": "asks", "output": text})
         unfilled = await use(component, "brief", render=True)
-        assert unfilled.output["output"] == {"text": "# brief\n\nBe brief."}
+        assert output_of(unfilled) == {"text": "# brief\n\nBe brief."}
         appended = await use(component, "brief", input="a text", render=True)
-        assert appended.output["output"]["text"].startswith("# brief\n\nBe brief.\n\n<skill_input>")
+        assert output_of(appended)["text"].startswith("# brief\n\nBe brief.\n\n<skill_input>")
         with pytest.raises(StepError, match="Only skills of kind prompt can be rendered") as raised:
             await use(component, "adds", render=True)
         assert raised.value.problem.code == "skill_refused"
