@@ -93,7 +93,7 @@ async def test_find_returns_the_view_of_the_resolved_secret(store: Store, vault:
 @pytest.mark.parametrize(
     "name", ["PATH", "HOME", "DATABASE_URL", "FORGE_DATABASE_URL", "FORGE_API_KEY", "forge_api_key", "_TOKEN"]
 )
-async def test_environment_variable_without_secret_name_is_not_found(store: Store, vault_key, name: str):
+async def test_environment_variable_that_is_no_secret_is_not_found(store: Store, vault_key, name: str):
     vault = Vault(store, vault_key, environment={name: "not for you"}, known_names=["FORGE_API_KEY"]).of(
         owner_id()
     )

@@ -28,7 +28,7 @@ def all_routes() -> Iterator[tuple[str, str]]:
                     yield method, route.path
 
 
-def test_only_routes_and_two_websockets_are_served():
+def test_nothing_but_routes_and_two_sockets_is_served():
     others = [route for router in ROUTERS for route in router.routes if not isinstance(route, APIRoute)]
     assert [route.path for route in others if isinstance(route, APIWebSocketRoute)] == [
         "/ws/builder/{session_id}",

@@ -100,7 +100,7 @@ def test_report_survives_round_trip_through_events(counts: list[int], warned: in
     assert fold_report(log(STARTED, *told(made))) == made
 
 
-def test_size_of_events_is_bounded():
+def test_no_event_is_large_however_many_findings_there_are():
     long = [finding(n, reproduce="forge audit " + "x" * 5000) for n in range(300)]
     for findings in ([finding(n) for n in range(5000)], long):
         facts = list(result_events(result("A4", findings)))
@@ -123,11 +123,11 @@ def test_restarted_audit_discards_earlier_results():
     assert fold_report(log(*before, STARTED, *told(made))) == made
 
 
-def test_unfinished_audit_has_no_report():
+def test_there_is_no_report_before_the_end():
     assert fold_report(log(STARTED, *result_events(result("A4", [finding(1)])))) is None
 
 
-def test_summary_counts_findings_and_is_short():
+def test_a_summary_counts_and_stays_short():
     known = Known(since=date(2026, 1, 1), until=None, reason="old")
     made = report([result("A4", [finding(1), finding(2, known=known)], detail="d" * 9000)], [])
     (check,) = summarize(made).checks

@@ -42,7 +42,7 @@ def look() -> Iterator[Open]:
         yield look
 
 
-def test_snapshot_contains_all_inputs_of_checks(repository: Repository, look: Open):
+def test_a_snapshot_holds_everything_a_check_may_ask(repository: Repository, look: Open):
     head = repository.git("rev-parse", "HEAD")
     repository.write({"a.py": "a = 2\n", "new.py": "one\ntwo", "forge.json": '{"project_name": "P"}'})
     claims = read_claims(["a.py", "new.py"])
@@ -79,7 +79,7 @@ def test_snapshot_contains_all_inputs_of_checks(repository: Repository, look: Op
         snapshot.tree.read("no.py")
 
 
-def test_committed_changes_count_with_a_base(repository: Repository, look: Open):
+def test_a_base_makes_committed_changes_count(repository: Repository, look: Open):
     first = repository.git("rev-parse", "HEAD")
     repository.commit({"a.py": "a = 2\n"})
     repository.write({"new.py": "n\n"})
@@ -87,7 +87,7 @@ def test_committed_changes_count_with_a_base(repository: Repository, look: Open)
     assert (snapshot.base, [change.path for change in snapshot.changes]) == (first, ["a.py", "new.py"])
 
 
-def test_everything_is_new_before_the_first_commit(tmp_path: Path, look: Open):
+def test_before_the_first_commit_everything_is_new(tmp_path: Path, look: Open):
     repository = make_repository(tmp_path / "project")
     repository.write({"a.py": "a\n"})
     snapshot = look(repository.path)
@@ -95,12 +95,12 @@ def test_everything_is_new_before_the_first_commit(tmp_path: Path, look: Open):
     assert snapshot.changes == [Change(ChangeKind.ADDED, "a.py", added=1)]
 
 
-def test_empty_repository_has_a_snapshot(tmp_path: Path, look: Open):
+def test_without_any_file_there_is_a_snapshot_too(tmp_path: Path, look: Open):
     snapshot = look(make_repository(tmp_path / "project").path)
     assert (snapshot.changes, dict(snapshot.tree.entries), list(snapshot.added_lines)) == ([], {}, [])
 
 
-def test_everything_is_new_relative_to_the_empty_tree(repository: Repository, look: Open):
+def test_from_the_empty_tree_everything_is_new(repository: Repository, look: Open):
     snapshot = look(repository.path, base="4b825dc642cb6eb9a060e54bf8d69288fbee4904")
     assert snapshot.base is None
     assert [(change.kind, change.path) for change in snapshot.changes] == [
@@ -109,7 +109,7 @@ def test_everything_is_new_relative_to_the_empty_tree(repository: Repository, lo
     ]
 
 
-def test_detached_head_has_no_branch(repository: Repository, look: Open):
+def test_a_detached_head_has_no_branch(repository: Repository, look: Open):
     repository.git("checkout", "--quiet", "--detach")
     snapshot = look(repository.path)
     assert (snapshot.branch, snapshot.head) == (None, repository.git("rev-parse", "HEAD"))
@@ -171,7 +171,7 @@ def test_change_kinds_are_distinguished(repository: Repository, look: Open):
     ]
 
 
-def test_file_content_is_not_parsed_as_patch(repository: Repository, look: Open):
+def test_a_file_that_contains_a_patch_is_no_patch(repository: Repository, look: Open):
     patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n-a\n+b\n\\ No newline at end of file\n"
     repository.write({"a.py": patch, "z.txt": "after\n"})
     repository.write({"src/b.py": "++ c\n-- d\nb = 1"})
@@ -183,7 +183,7 @@ def test_file_content_is_not_parsed_as_patch(repository: Repository, look: Open)
     ]
 
 
-def test_added_lines_of_changed_file_types_are_correct(repository: Repository, look: Open):
+def test_lines_of_a_file_that_became_a_link_or_a_file_again_are_its_own(repository: Repository, look: Open):
     (repository.path / "z").symlink_to("a.py")
     repository.commit()
     (repository.path / "z").unlink()
@@ -197,20 +197,20 @@ def test_added_lines_of_changed_file_types_are_correct(repository: Repository, l
 
 
 class TestEvidence:
-    def test_evidence_is_read_even_if_git_ignores_it(self, repository: Repository, look: Open):
+    def test_it_is_read_where_it_lies_also_when_git_ignores_it(self, repository: Repository, look: Open):
         repository.write({".gitignore": "Forge/\n", "Forge/evidence/diff_log.md": "# Log\n"})
         repository.write({"Forge/evidence/notes.md": "not evidence\n"})
         snapshot = look(repository.path)
         assert snapshot.evidence == {"diff_log.md": b"# Log\n"}
         assert snapshot.governance == Governance("Forge", exists=True)
 
-    def test_evidence_folder_is_next_to_the_contracts(self, repository: Repository, look: Open):
+    def test_it_lies_beside_the_contracts(self, repository: Repository, look: Open):
         repository.write({"Contracts/phases.md": "# Phases\n", "evidence/test_runs.md": "# Runs\n"})
         snapshot = look(repository.path)
         assert snapshot.evidence == {"test_runs.md": b"# Runs\n"}
         assert snapshot.governance == Governance("", exists=True)
 
-    def test_evidence_is_not_part_of_the_tree_hash(self, repository: Repository, look: Open):
+    def test_it_is_no_part_of_the_tree_that_it_is_about(self, repository: Repository, look: Open):
         repository.commit({"Forge/Contracts/phases.md": "# Phases\n"})
         before = look(repository.path).tree_id
         assert before == repository.git("rev-parse", "HEAD^{tree}")
@@ -223,9 +223,7 @@ class TestEvidence:
         assert look(repository.path).tree_id != before
 
     @pytest.mark.parametrize("name", ["Forge", "Forge/evidence", "Forge/evidence/diff_log.md"])
-    def test_linked_evidence_is_not_followed(
-        self, repository: Repository, tmp_path: Path, look: Open, name: str
-    ):
+    def test_a_link_is_not_followed(self, repository: Repository, tmp_path: Path, look: Open, name: str):
         real = repository.path / "Forge" / "evidence" / "diff_log.md"
         real.parent.mkdir(parents=True)
         real.write_text("forged\n")
@@ -248,14 +246,14 @@ class TestEvidence:
 
 
 class TestConfiguration:
-    def test_link_or_huge_file_is_a_problem_instead_of_missing(self, repository: Repository, look: Open):
+    def test_a_link_or_a_huge_file_is_a_problem_and_not_an_absence(self, repository: Repository, look: Open):
         (repository.path / "forge.json").symlink_to("a.py")
         assert look(repository.path).project.problem == "forge.json is a link, not a file"
         (repository.path / "forge.json").unlink()
         repository.write({"forge.json": " " * (2 << 20) + "{}"})
         assert look(repository.path).project.problem == "forge.json is larger than 2,097,152 bytes"
 
-    def test_invalid_configuration_is_a_problem(self, repository: Repository, look: Open):
+    def test_nonsense_is_a_problem(self, repository: Repository, look: Open):
         repository.write({"forge.json": "{"})
         assert "forge.json" in (look(repository.path).project.problem or "")
 
@@ -277,7 +275,7 @@ def contents(draw: st.DrawFn) -> bytes:
     before=st.dictionaries(st.sampled_from(["a", "b\n", 'c"', "\udcff", "d/e"]), contents(), max_size=5),
     after=st.dictionaries(st.sampled_from(["a", "b\n", 'c"', "\udcff", "d/e", "f"]), contents(), max_size=6),
 )
-def test_added_lines_match_file_contents(
+def test_added_lines_are_lines_of_their_files(
     tmp_path_factory: pytest.TempPathFactory, before: dict[str, bytes], after: dict[str, bytes]
 ):
     repository = make_repository(tmp_path_factory.mktemp("fuzz") / "project", before)
@@ -311,11 +309,11 @@ def test_object_that_does_not_match_its_id_is_rejected(repository: Repository, l
         snapshot.tree.read("bad.py")
 
 
-def test_attributes_cannot_hide_content(repository: Repository, look: Open):
+def test_attributes_cannot_hide_what_a_line_says(repository: Repository, look: Open):
     repository.write({".gitattributes": "*.py ident\n", "a.py": 'x = "$Id: "; import evil; y = " $"\n'})
     assert look(repository.path).tree.read("a.py") == b'x = "$Id: "; import evil; y = " $"\n'
 
 
-def test_repository_cannot_configure_an_attributes_file(repository: Repository, look: Open):
+def test_a_repository_does_not_name_the_file_of_its_attributes(repository: Repository, look: Open):
     repository.git("config", "core.attributesFile", "/dev/zero")
     assert [change.path for change in look(repository.path).changes] == []

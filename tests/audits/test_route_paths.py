@@ -36,16 +36,16 @@ from forge.audits.routing.route_paths import is_below, joined_path, may_be, norm
         ("/a/{broken", ("/a/{}",)),
     ],
 )
-def test_path_syntaxes_of_frameworks_are_normalized(written: str, normal: tuple[str, ...]):
+def test_frameworks_write_the_same_differently(written: str, normal: tuple[str, ...]):
     assert normal_paths(written) == normal
 
 
-def test_parts_are_joined_with_a_slash():
+def test_a_slash_is_put_between_parts_that_bring_none():
     assert joined_path("/api", "users", "", "/x") == "/api/users/x"
     assert joined_path("", "/api", UNKNOWN) == f"/api{UNKNOWN}"
 
 
-def test_unknown_part_matches_anything():
+def test_what_is_unknown_can_be_anything():
     assert may_be(f"{UNKNOWN}/users/{{}}", "/api/v1/users/{}")
     assert may_be(f"/a{UNKNOWN}b{UNKNOWN}/c", "/a/x/b/c")
     assert not may_be(f"{UNKNOWN}/users", "/api/users/{}")
@@ -53,13 +53,13 @@ def test_unknown_part_matches_anything():
     assert may_be("/x", "/x") and not may_be("/x", "/y")
 
 
-def test_mounted_application_serves_paths_below_its_prefix():
+def test_what_is_mounted_is_asked_for_what_is_below():
     assert is_below("/auth/login", "/auth") and is_below("/auth", "/auth") and is_below("/x", "/")
     assert not is_below("/authors", "/auth")
     assert is_below("/v1/auth/login", f"{UNKNOWN}/auth")
 
 
 @given(st.text(max_size=60))
-def test_normalization_is_idempotent_for_any_text(written: str):
+def test_any_text_has_normal_forms_that_stay(written: str):
     for path in normal_paths(written):
         assert path.startswith(("/", UNKNOWN))

@@ -56,7 +56,7 @@ def verdicts(report: Any) -> dict[str, str]:
     return {check["code"]: check["result"] for check in [*report["checks"], *report["warnings"]]}
 
 
-async def test_get_request_runs_an_audit_and_returns_its_report(live_forge: Live, project: Path):
+async def test_an_audit_is_asked_for_and_waited_for(live_forge: Live, project: Path):
     spoil(project)
     async with live_forge.client() as client:
         answer = await client.get(AUDIT, params={"path": str(project), "only": "A4,A9"})
@@ -74,9 +74,7 @@ async def test_get_request_runs_an_audit_and_returns_its_report(live_forge: Live
     assert not (project / "Forge/evidence").exists()
 
 
-async def test_post_request_starts_a_run_that_publishes_checks_and_appends_one_entry(
-    live_forge: Live, project: Path
-):
+async def test_an_audit_is_a_run_that_tells_its_checks_and_leaves_one_entry(live_forge: Live, project: Path):
     spoil(project)
     body = {"path": str(project), "phase": "Phase 3", "claimed_files": ["app/routers/items.py"]}
     async with live_forge.client() as client:
@@ -112,7 +110,7 @@ async def test_partial_audit_is_not_recorded(live_forge: Live, project: Path):
     assert not (project / "Forge/evidence").exists()
 
 
-async def test_report_is_kept_if_the_ledger_rejects_the_entry(live_forge: Live, project: Path):
+async def test_a_ledger_that_takes_no_entry_leaves_the_report_and_says_why(live_forge: Live, project: Path):
     evidence = project / "Forge/evidence"
     evidence.mkdir()
     (evidence / "audit_ledger.jsonl").write_text('{"this": "is no entry"}\n')
@@ -134,7 +132,7 @@ async def test_reader_sees_audit_roots(live_forge: Live, project: Path):
     assert offered == {"roots": [str(project.parent)], "projects": [str(project)], "start": None}
 
 
-async def test_workspace_is_audited_against_its_own_history(live_forge: Live):
+async def test_a_workspace_is_audited_against_its_own_history(live_forge: Live):
     async with live_forge.client() as client:
         workspace = data(await client.post("/api/v1/workspaces", json={"name": "play"}))
         (Path(workspace["path"]) / "app.py").write_text("import nothing_of_the_kind\n")
@@ -153,7 +151,7 @@ async def test_changes_are_counted_from_the_base(live_forge: Live, project: Path
     assert (now["changed_files"], before["changed_files"]) == (0, 1)
 
 
-async def test_read_key_can_get_an_audit_but_not_start_a_recorded_one(live_forge: Live, project: Path):
+async def test_a_read_key_may_ask_for_an_audit_but_not_start_one(live_forge: Live, project: Path):
     async with live_forge.client() as client:
         key = data(await client.post("/api/v1/keys", json={"name": "reader", "scopes": ["read"]}))["key"]
     async with live_forge.client(Authorization=f"Bearer {key}") as client:
@@ -180,7 +178,7 @@ REFUSED: list[tuple[dict[str, Any], tuple[int, str]]] = [
 ]
 
 
-async def test_invalid_request_is_refused_without_a_run(live_forge: Live, project: Path):
+async def test_what_cannot_be_audited_is_refused_before_there_is_a_run(live_forge: Live, project: Path):
     async with live_forge.client() as client:
         for body, expected in REFUSED:
             if "path" in body:
@@ -199,7 +197,7 @@ def test_all_query_parameters_are_accepted():
         assert (asked.ledger, asked.claimed_files) == (False, ["c" * 4096])
 
 
-async def test_errors_found_during_the_audit_are_returned(live_forge: Live, project: Path):
+async def test_what_the_audit_itself_finds_wrong_is_the_answer(live_forge: Live, project: Path):
     async with live_forge.client() as client:
         params = {"path": str(project), "only": "A2"}
         unknown = await client.get(AUDIT, params={**params, "base": "no-such-branch"})
@@ -210,7 +208,7 @@ async def test_errors_found_during_the_audit_are_returned(live_forge: Live, proj
     assert "audit_baseline.json" in broken["checks"][0]["findings"][0]["message"]
 
 
-async def test_other_runs_have_no_report(live_forge: Live):
+async def test_only_an_audit_has_a_report(live_forge: Live):
     async with live_forge.client() as client:
         run = data(await client.post("/api/v1/runs", json={"kind": "self_test"}))
         assert error(await client.get(AUDIT, params={"run_id": run["id"]})) == (404, "not_found")
@@ -219,7 +217,7 @@ async def test_other_runs_have_no_report(live_forge: Live):
         assert error(direct) == (422, "invalid")
 
 
-async def test_self_tests_of_all_checks_run_after_startup(live_forge: Live):
+async def test_every_check_has_proven_itself_soon_after_the_start(live_forge: Live):
     async with live_forge.client() as client, asyncio.timeout(PATIENCE_S):
         while (told := data(await client.get("/api/v1/status"))["audit_checks"]) is None:
             await asyncio.sleep(0.05)

@@ -31,7 +31,7 @@ def served(files: dict[str, str]) -> list[str]:
 # FastAPI and Starlette
 
 
-def test_prefixes_of_routers_and_mounts_are_joined():
+def test_prefixes_of_routers_and_of_their_mounts_add_up():
     assert served(
         {
             "app/__init__.py": "",
@@ -70,7 +70,7 @@ def test_prefixes_of_routers_and_mounts_are_joined():
     ]
 
 
-def test_nested_routers_reexported_by_a_package_are_found():
+def test_routers_in_routers_through_a_package_that_hands_them_on():
     assert served(
         {
             "svc/__init__.py": "",
@@ -114,7 +114,7 @@ def test_nested_routers_reexported_by_a_package_are_found():
     ) == ["DELETE /api/users/{}", "GET /api/again/orders", "GET /api/orders", "GET /api/users", "GET /late"]
 
 
-def test_loops_over_routers_are_unrolled():
+def test_loops_over_routers_modules_and_pairs():
     assert served(
         {
             "main.py": """
@@ -136,7 +136,7 @@ def test_loops_over_routers_are_unrolled():
     ) == ["GET /a/items", "GET /a/users", "GET /i/items", "GET /l/items", "GET /l/users", "GET /u/users"]
 
 
-def test_functions_that_receive_the_application_are_followed():
+def test_functions_that_are_given_the_application():
     assert served(
         {
             "main.py": """
@@ -164,7 +164,7 @@ def test_functions_that_receive_the_application_are_followed():
     ) == ["GET /one", "GET /two", "POST /three"]
 
 
-def test_router_attribute_of_a_class_is_found():
+def test_a_class_with_a_router_of_its_own():
     assert served(
         {
             "main.py": """
@@ -185,7 +185,7 @@ def test_router_attribute_of_a_class_is_found():
     ) == ["GET /h/hello"]
 
 
-def test_starlette_route_lists_are_read():
+def test_lists_of_starlette():
     assert served(
         {
             "main.py": """
@@ -226,7 +226,7 @@ def test_starlette_route_lists_are_read():
 # Flask
 
 
-def test_flask_blueprints_and_views_are_read():
+def test_blueprints_their_prefixes_and_views():
     assert served(
         {
             "shop/__init__.py": """
@@ -294,7 +294,7 @@ def test_flask_blueprints_and_views_are_read():
 # Express
 
 
-def test_express_routes_are_found_in_both_module_systems():
+def test_express_with_modules_of_both_kinds():
     assert served(
         {
             "server.js": """
@@ -348,7 +348,7 @@ def test_express_routes_are_found_in_both_module_systems():
     ]
 
 
-def test_express_routes_are_found_in_typescript():
+def test_express_in_typescript_with_classes_and_tables():
     assert served(
         {
             "src/app.ts": """
@@ -401,7 +401,7 @@ def test_express_routes_are_found_in_typescript():
 # Unknown routes, and code that defines none.
 
 
-def test_similar_calls_are_not_routes():
+def test_look_alikes_are_no_routes():
     assert (
         served(
             {
@@ -475,7 +475,7 @@ def test_router_of_a_package_opens_a_prefix():
     assert found == Routing((), (OpenMount("/auth", "main.py", 5),), (), is_cut=False)
 
 
-def test_unmounted_router_is_reported_separately():
+def test_a_router_that_nothing_mounts_is_reported_apart():
     found = routing_of(
         {
             "main.py": "from fastapi import FastAPI\nimport users\napp = FastAPI()\n",
@@ -488,7 +488,7 @@ def test_unmounted_router_is_reported_separately():
     ]
 
 
-def test_dynamically_discovered_routers_may_be_mounted_anywhere():
+def test_routers_that_are_found_while_running_may_be_mounted_anywhere():
     files = {
         "main.py": """
             import importlib
@@ -502,14 +502,14 @@ def test_dynamically_discovered_routers_may_be_mounted_anywhere():
     assert served(files) == ["GET …/u"]
 
 
-def test_routers_without_an_application_keep_their_paths():
+def test_a_library_of_routers_without_an_application():
     text = (
         "from fastapi import APIRouter\nrouter = APIRouter(prefix='/u')\n@router.get('/{a}')\ndef f(): ...\n"
     )
     assert served({"users.py": text}) == ["GET …/u/{}"]
 
 
-def test_mutually_mounted_routers_terminate():
+def test_routers_that_mount_each_other_end():
     files = {
         "main.py": """
             from fastapi import APIRouter, FastAPI
@@ -526,7 +526,7 @@ def test_mutually_mounted_routers_terminate():
     assert served(files) == ["GET /a/b/x"]
 
 
-def test_circular_aliases_terminate():
+def test_names_that_stand_for_each_other_end():
     assert (
         served(
             {
@@ -538,7 +538,7 @@ def test_circular_aliases_terminate():
     )
 
 
-def test_exponential_mounts_are_limited():
+def test_mounts_that_double_are_cut():
     lines = ["from fastapi import APIRouter, FastAPI", "r0 = FastAPI()"]
     for n in range(1, 40):
         lines += [f"r{n} = APIRouter()"]
@@ -563,7 +563,7 @@ def live(app: FastAPI | Starlette) -> set[tuple[str, str]]:
     }
 
 
-def test_routes_of_forge_match_the_running_server():
+def test_the_routes_of_forge_itself_are_those_that_run():
     paths = [*(ROOT / "src/forge").rglob("*.py"), ROOT / "pyproject.toml"]
     snap = snapshot_of({str(path.relative_to(ROOT)): path.read_bytes() for path in paths})
     found = join_routes(facts_of(snap), Modules.of(snap))
@@ -574,7 +574,7 @@ def test_routes_of_forge_match_the_running_server():
     assert found.unmounted == ()
 
 
-def test_routes_of_fastapi_application_match_the_running_one():
+def test_a_fastapi_application_as_written_and_as_it_runs():
     source = textwrap.dedent(
         """
         from fastapi import APIRouter, FastAPI

@@ -100,7 +100,7 @@ def start_and_hold(server: Server, held: Held) -> str:
     return run_id
 
 
-def test_killed_audit_is_repeated_and_appends_one_entry(server: Server, held: Held):
+def test_a_server_killed_in_the_middle_does_the_audit_again_and_leaves_one_entry(server: Server, held: Held):
     run_id = start_and_hold(server, held)
     server.kill()
     held.release()
@@ -120,7 +120,7 @@ def test_killed_audit_is_repeated_and_appends_one_entry(server: Server, held: He
     assert ledger.count("## Audit Entry") == 1
 
 
-def test_cancelled_audit_publishes_nothing_more(server: Server, held: Held):
+def test_an_audit_that_is_cancelled_says_nothing_more(server: Server, held: Held):
     run_id = start_and_hold(server, held)
     server.call("POST", f"/api/v1/runs/{run_id}/cancel")
     before = types(server, run_id)
@@ -131,7 +131,9 @@ def test_cancelled_audit_publishes_nothing_more(server: Server, held: Held):
     assert not (held.root / "Forge/evidence").exists()
 
 
-def test_requested_tests_run_first_and_count_as_evidence(start_server: Callable[..., Server], tmp_path: Path):
+def test_the_tests_run_first_when_that_is_asked_and_their_record_counts(
+    start_server: Callable[..., Server], tmp_path: Path
+):
     root = make_project(tmp_path / "projects" / "basket")
     (root / "test_sum.py").write_text("def test_sum():\n    assert 1 + 1 == 2\n")
     server = start_server(FORGE_AUDIT_ROOTS=str(root.parent))
@@ -150,7 +152,7 @@ def test_requested_tests_run_first_and_count_as_evidence(start_server: Callable[
     assert "It adds up." in (root / "Forge/evidence/diff_log.md").read_text()
 
 
-def test_unsound_check_is_an_error_in_every_audit():
+def test_a_check_that_fails_its_own_examples_is_an_error_of_every_audit():
     sleepy = Check(
         "TEAM2",
         "Sleep",
@@ -172,7 +174,7 @@ def test_unsound_check_is_an_error_in_every_audit():
     assert found.message == "TEAM2 fails its own examples: bad: PASS instead of FAIL"
 
 
-def test_recording_with_the_same_key_is_idempotent(tmp_path: Path):
+def test_what_is_recorded_again_with_the_same_key_is_one_entry(tmp_path: Path):
     root = make_project(tmp_path / "basket")
     auditor = Auditor(tmp_path / "data")
     audited = auditor.run(root, AuditRequest(ledger=False))
@@ -181,7 +183,7 @@ def test_recording_with_the_same_key_is_idempotent(tmp_path: Path):
     assert (root / "Forge/evidence/audit_ledger.md").read_text().count("## Audit Entry") == 2
 
 
-def test_sound_check_is_unchanged():
+def test_a_sound_check_is_left_as_it_is():
     from forge.audits.engine.registry import load_checks
 
     for check, proof in zip(checks := load_checks(), run_self_tests(checks), strict=True):

@@ -37,7 +37,7 @@ def yaml(text: str | bytes) -> Spec:
     return SPECS(".yaml", text.encode() if isinstance(text, str) else text)
 
 
-def test_physics_yaml_is_read():
+def test_physics():
     assert yaml(PHYSICS) == Spec(
         (
             SpecRoute("GET", "/timers", 6),
@@ -49,7 +49,7 @@ def test_physics_yaml_is_read():
     )
 
 
-def test_openapi_and_swagger_are_read():
+def test_openapi_in_yaml_and_json_and_swagger():
     openapi = {
         "openapi": "3.1.0",
         "servers": [{"url": "https://example.com/api/v1/"}, {"url": "/"}, {"url": "http://[broken"}],
@@ -73,7 +73,7 @@ def _line(document: object, key: str) -> int:
     return next(n for n, line in enumerate(json.dumps(document, indent=2).splitlines(), 1) if key in line)
 
 
-def test_anchors_and_merge_keys_are_resolved():
+def test_anchors_and_merges_are_what_they_stand_for():
     text = "x: &both\n  get: {}\n  post: {}\npaths:\n  /a: *both\n  /b:\n    <<: *both\n    get: {}\n    put: {}\n"
     assert [(r.method, r.path) for r in yaml(text).routes] == [
         ("GET", "/a"),
@@ -84,7 +84,7 @@ def test_anchors_and_merge_keys_are_resolved():
     ]
 
 
-def test_byte_order_mark_is_ignored():
+def test_a_byte_order_mark_is_no_difference():
     assert yaml("\ufeff" + PHYSICS) == yaml(PHYSICS)
     assert SPECS(".json", b'\xef\xbb\xbf{"paths": {}}') == Spec()
 
@@ -110,7 +110,7 @@ def test_byte_order_mark_is_ignored():
         ("a: *nowhere", "undefined alias *nowhere", 1),
     ],
 )
-def test_broken_yaml_is_reported(text: str | bytes, problem: str, line: int | None):
+def test_broken_documents_say_what_is_wrong(text: str | bytes, problem: str, line: int | None):
     spec = yaml(text)
     assert spec.problem is not None and spec.problem.startswith(problem)
     assert spec.routes == ()
@@ -120,7 +120,7 @@ def test_broken_yaml_is_reported(text: str | bytes, problem: str, line: int | No
 @pytest.mark.parametrize(
     "text", ["{", "[1", "nothing", '{"a": NaN}', '{"paths": {"/a": {}}, "paths": {}}', "[" * 99_999]
 )
-def test_broken_json_is_reported(text: str):
+def test_broken_json(text: str):
     assert SPECS(".json", text.encode()).problem is not None
 
 
@@ -138,7 +138,7 @@ def test_broken_json_is_reported(text: str):
     ],
     ids=["flow", "mappings", "dashes", "blocks", "billion laughs", "itself", "object"],
 )
-def test_hostile_documents_are_refused_quickly(text: str):
+def test_hostile_documents_are_refused_at_once(text: str):
     began = time.thread_time()
     assert yaml(text).problem is not None
     assert time.thread_time() - began < 20
@@ -146,11 +146,11 @@ def test_hostile_documents_are_refused_quickly(text: str):
 
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=200) | st.text("paths:/{}[]&*<!-get \n'\"#|>%@`", max_size=200).map(str.encode))
-def test_any_bytes_are_read_or_reported(data: bytes):
+def test_any_bytes_are_a_spec_or_a_problem(data: bytes):
     for suffix in (".yaml", ".json"):
         spec = SPECS(suffix, data)
         assert (spec.problem is None) or spec.routes == ()
 
 
-def test_oversized_document_is_refused():
+def test_a_document_that_takes_too_much_cannot_be_read():
     assert SPECS.unreadable() == Spec(problem="it takes too long to read")

@@ -66,7 +66,7 @@ PYTEST = "python3 -m pytest -q -p no:cacheprovider"
         ),
     ],
 )
-def test_project_tests_are_found(files: dict[str, str], expected: list[tuple[str, str, str]]):
+def test_the_tests_of_a_project_are_found(files: dict[str, str], expected: list[tuple[str, str, str]]):
     found = commands(planned(files).behavior)
     assert [
         (name, argv, problem[: len(wanted[2])])
@@ -86,12 +86,12 @@ def test_project_tests_are_found(files: dict[str, str], expected: list[tuple[str
         ('{"language": "go", "entry_module": "main"}', [("go build", "")]),
     ],
 )
-def test_entry_module_must_be_a_module_name(backend: str, expected: list[tuple[str, str]]):
+def test_the_entry_module_is_a_name_and_nothing_else(backend: str, expected: list[tuple[str, str]]):
     tasks = planned({"forge.json": f'{{"backend": {backend}}}'}).runtime
     assert [(task.name, task.problem) for task in tasks] == expected
 
 
-def test_types_are_checked_if_the_compiler_is_installed(tmp_path: Path):
+def test_types_are_checked_where_the_compiler_is_installed(tmp_path: Path):
     (tmp_path / "node_modules" / ".bin").mkdir(parents=True)
     (tmp_path / "node_modules" / ".bin" / "tsc").write_text("")
     assert commands(planned({"tsconfig.json": "{}"}, tmp_path).static) == [("tsc", "tsc --noEmit", "")]
@@ -101,7 +101,7 @@ def test_types_are_checked_if_the_compiler_is_installed(tmp_path: Path):
 @pytest.mark.parametrize(
     ("given_path", "used"), [("env", "env"), ("../env", ".venv"), ("/env", ".venv"), (None, ".venv")]
 )
-def test_environment_must_be_inside_the_project(given_path: str | None, used: str):
+def test_the_environment_lies_inside_the_project(given_path: str | None, used: str):
     value = "null" if given_path is None else f'"{given_path}"'
     assert planned({"forge.json": f'{{"backend": {{"venv_path": {value}}}}}'}).environment == used
 
@@ -113,7 +113,7 @@ JEST = b"""{"testResults": [{"assertionResults": [
 {"status": "failed", "fullName": "adds one", "failureMessages": ["Error: 1\\nat a.js"]}, {"status": "passed", "fullName": "adds two"}]}]}"""
 
 
-def test_failing_tests_are_read_from_the_report():
+def test_failing_tests_are_named_by_the_report():
     assert from_junit(JUNIT) == [FailingTest("a.b::two", "x"), FailingTest("three")]
     assert from_jest(JEST) == [FailingTest("adds one", "Error: 1\nat a.js")]
     assert from_junit(b"<!DOCTYPE x><testcase name='a'><error/></testcase>") == []
@@ -133,7 +133,7 @@ E   ModuleNotFoundError: No module named 'nowhere'</error></testcase>"""
         ("x" * 30, "…" + "x" * 15),
     ],
 )
-def test_tail_of_output_begins_with_a_complete_line(text: str, expected: str):
+def test_the_end_of_what_was_said_begins_with_a_line(text: str, expected: str):
     assert last_lines(text, 15) == expected
 
 
@@ -143,7 +143,7 @@ def test_long_messages_keep_their_beginning_and_end(text: str, most: int):
     assert short == text if len(text) <= most else len(short) <= most + 10
 
 
-def test_missing_environment_is_noted(tmp_path: Path):
+def test_missing_environment_gives_notice(tmp_path: Path):
     python = {"tests/test_a.py": "", "forge.json": '{"backend": {"venv_path": "env"}}'}
     assert planned(python, tmp_path).notice.startswith("venv_path 'env' does not exist: the system's python3")
     (tmp_path / "env" / "bin").mkdir(parents=True)
@@ -153,6 +153,6 @@ def test_missing_environment_is_noted(tmp_path: Path):
 
 
 @given(st.binary(max_size=200))
-def test_any_report_is_read_without_error(data: bytes):
+def test_any_report_can_be_read(data: bytes):
     assert isinstance(from_junit(data), list)
     assert isinstance(from_jest(data), list)

@@ -20,7 +20,7 @@ def verdict(files: dict[str, str | bytes], base: dict[str, str | bytes] | None =
 
 
 @pytest.mark.parametrize("fixture", CHECK.fixtures, ids=lambda fixture: fixture.name)
-def test_own_examples_get_the_expected_verdict(fixture: Fixture) -> None:
+def test_its_own_examples_are_judged_as_they_say(fixture: Fixture) -> None:
     examination = CHECK.examine(fixture.snapshot())
     assert (verdict_of(CHECK, examination), tuple(sorted(found.rule for found in examination.found))) == (
         fixture.expect,
@@ -28,7 +28,7 @@ def test_own_examples_get_the_expected_verdict(fixture: Fixture) -> None:
     )
 
 
-def test_task_list_passes_and_token_warns() -> None:
+def test_a_task_list_passes_and_a_real_token_does_not() -> None:
     assert verdict({"a.md": "a task-list\n"}) is Verdict.PASS
     assert verdict({"a.md": f"{TOKEN}\n"}) is Verdict.WARN
 
@@ -43,11 +43,11 @@ def test_task_list_passes_and_token_warns() -> None:
         "-----BEGIN CERTIFICATE-----",
     ],
 )
-def test_former_false_alarms_pass(line: str) -> None:
+def test_what_used_to_be_a_false_alarm_passes(line: str) -> None:
     assert verdict({"code.py": line, "docs/page.md": line}) is Verdict.PASS
 
 
-def test_finding_does_not_contain_the_secret() -> None:
+def test_a_finding_tells_everything_but_the_secret() -> None:
     snapshot = snapshot_of(
         {"config.py": f'a = 1\nTOKEN = "{TOKEN}"  # deploy\n'}, base={"config.py": "a = 1\n"}
     )
@@ -67,20 +67,20 @@ def test_finding_does_not_contain_the_secret() -> None:
     assert BODY[:6] not in repr(examination)
 
 
-def test_all_secrets_of_a_line_are_masked() -> None:
+def test_another_secret_of_the_line_is_not_shown_either() -> None:
     other = sample_of("<a40>", 5)
     snapshot = snapshot_of({"tests/test_a.py": f'connect("{TOKEN}", password="{other}")\n'})
     examination = CHECK.examine(snapshot)
     assert [found.excerpt for found in examination.found] == [f'connect("ghp_…", password="{other[:4]}…")']
 
 
-def test_private_key_on_one_line_is_masked() -> None:
+def test_a_key_on_one_line_is_not_shown() -> None:
     key = sample_of("-----BEGIN PRIVATE KEY-----\\n<b64>\\n<b64>\\n<b30>\\n-----END PRIVATE KEY-----", 1)
     (found,) = CHECK.examine(snapshot_of({"a.json": f'{{"key": "{key}"}}'})).found
     assert found.excerpt == '{"key": "-----BEGIN PRIVATE KEY-----…"}'
 
 
-def test_fingerprint_of_moved_secret_is_unchanged() -> None:
+def test_the_same_secret_is_the_same_subject_wherever_it_moves() -> None:
     first = CHECK.examine(snapshot_of({"a.py": f"T = '{TOKEN}'\n"})).found[0]
     moved = CHECK.examine(snapshot_of({"a.py": f"\n\nOTHER = '{TOKEN}'\n"})).found[0]
     other = CHECK.examine(snapshot_of({"a.py": sample_of("T = 'ghp_<a36>'", 2)})).found[0]
@@ -98,12 +98,12 @@ def test_fingerprint_of_moved_secret_is_unchanged() -> None:
         "trufflehog:ignore",
     ],
 )
-def test_comment_on_the_line_allows_a_secret(comment: str) -> None:
+def test_a_comment_on_the_line_allows_it(comment: str) -> None:
     assert verdict({"a.py": f"T = '{TOKEN}'  # {comment}\n"}) is Verdict.PASS
     assert verdict({"a.py": f"# {comment}\nT = '{TOKEN}'\n"}) is Verdict.WARN
 
 
-def test_files_in_audit_ignore_are_not_searched() -> None:
+def test_files_that_the_project_ignores_are_left_alone() -> None:
     files: dict[str, str | bytes] = {
         "forge.json": '{"audit": {"ignore": ["vendor/**"]}}',
         "vendor/a.py": f"T = '{TOKEN}'\n",
@@ -112,7 +112,7 @@ def test_files_in_audit_ignore_are_not_searched() -> None:
     assert verdict(files | {"b.py": f"T = '{TOKEN}'\n"}) is Verdict.WARN
 
 
-def test_invalid_glob_is_an_error() -> None:
+def test_a_glob_that_cannot_be_read_is_an_error() -> None:
     files: dict[str, str | bytes] = {
         "forge.json": '{"audit": {"ignore": ["a{b"]}}',
         "a.py": f"T = '{TOKEN}'\n",
@@ -124,12 +124,12 @@ def test_invalid_glob_is_an_error() -> None:
     assert (verdict_of(CHECK, examination), examination.detail) == (Verdict.ERROR, "")
 
 
-def test_unchanged_lines_are_not_searched() -> None:
+def test_lines_that_were_there_before_are_not_looked_at() -> None:
     before: dict[str, str | bytes] = {"a.py": f"T = '{TOKEN}'\n"}
     assert verdict({"a.py": f"T = '{TOKEN}'\nx = 1\n"}, before) is Verdict.PASS
 
 
-def test_audit_without_added_lines_is_skipped() -> None:
+def test_where_nothing_was_added_nothing_is_claimed() -> None:
     examination = CHECK.examine(snapshot_of({"a.bin": b"\0\1", "b.bin": b"\0\2"}, base={}))
     assert (verdict_of(CHECK, examination), examination.skipped) == (
         Verdict.SKIP,
@@ -137,7 +137,7 @@ def test_audit_without_added_lines_is_skipped() -> None:
     )
 
 
-def test_unsearched_files_are_listed_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_not_searched_are_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(w1_secrets, "LARGE_FILE_BYTES", 1000)
     files: dict[str, str | bytes] = {f"{number}.bin": b"\0" for number in range(4)}
     files |= {"a.sql": b"\0" * 1000, "own.bin": b"\0", "x\ny.bin": b"\0", "a.py": "a = 1\n"}
@@ -151,7 +151,7 @@ def test_unsearched_files_are_listed_with_the_reason(monkeypatch: pytest.MonkeyP
     )
 
 
-def test_number_of_findings_is_limited() -> None:
+def test_a_thousand_secrets_are_enough() -> None:
     lines = "".join(sample_of("T = 'ghp_<a36>'\n", seed) for seed in range(MAX_LEAKS + 5))
     examination = CHECK.examine(snapshot_of({"a.py": lines}))
     assert len(examination.found) == MAX_LEAKS
@@ -160,17 +160,17 @@ def test_number_of_findings_is_limited() -> None:
     )
 
 
-def test_unusual_names_and_bytes_are_searched() -> None:
+def test_odd_names_and_bytes_are_no_obstacle() -> None:
     name = b"na\xefve\n.py".decode("utf-8", "surrogateescape")
     assert verdict({name: b"\xff\xfe '" + TOKEN.encode() + b"'\n"}) is Verdict.WARN
 
 
-def test_ignored_lines_are_reported_as_ignored() -> None:
+def test_lines_that_are_all_ignored_are_not_called_none() -> None:
     snapshot = snapshot_of({"forge.json": '{"audit": {"ignore": ["**"]}}', "a.py": f"{TOKEN}\n"})
     assert CHECK.examine(snapshot).skipped == "audit.ignore excludes every added line"
 
 
-def test_line_with_many_secrets_is_scanned_once() -> None:
+def test_a_line_with_very_many_secrets_is_looked_through_once() -> None:
     count = 1500
     tokens = [sample_of("ghp_<a36>", seed) for seed in range(count)]
     examination = CHECK.examine(snapshot_of({"tokens.py": " ".join(tokens)}))

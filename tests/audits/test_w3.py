@@ -22,13 +22,13 @@ def route(method: str, path: str) -> str:
 
 
 @pytest.mark.parametrize("fixture", CHECK.fixtures, ids=lambda fixture: fixture.name)
-def test_own_examples_get_the_expected_verdict(fixture: Fixture):
+def test_its_own_examples(fixture: Fixture):
     examination = CHECK.examine(fixture.snapshot())
     assert verdict_of(CHECK, examination) == fixture.expect
     assert tuple(sorted(found.rule for found in examination.found)) == fixture.rules
 
 
-def test_missing_and_undocumented_routes_have_locations():
+def test_both_ways_with_places():
     physics = "paths:\n  /a:\n    get:\n    put:\n  /b:\n    get:\n"
     code = APP + route("get", "/a") + route("post", "/a") + route("get", "/c")
     assert look({PHYSICS: physics, "main.py": code}) == (
@@ -60,7 +60,7 @@ def test_messages_describe_problem_and_fix():
     ]
 
 
-def test_routes_missing_in_code_are_reported():
+def test_missing_routes_in_code_are_mentioned():
     examination = examine(snapshot_of({PHYSICS: "paths:\n  /a:\n    get:\n", "main.py": "x = 1\n"}))
     assert verdict_of(CHECK, examination) == Verdict.WARN
     assert (
@@ -69,7 +69,7 @@ def test_routes_missing_in_code_are_reported():
     )
 
 
-def test_routes_in_tests_do_not_count():
+def test_tests_implement_nothing():
     code = APP + route("get", "/a")
     for path in ("tests/main.py", "test_main.py", "src/app_test.py", "a/__tests__/main.py"):
         assert look({PHYSICS: "paths:\n  /a:\n    get:\n", path: code})[0] == Verdict.WARN
@@ -89,7 +89,7 @@ def test_routes_in_tests_do_not_count():
         "test_app.ts",
     ],
 )
-def test_routes_in_examples_and_vendored_code_do_not_count(path: str):
+def test_examples_documentation_and_copied_code_serve_nothing(path: str):
     code = APP + route("get", "/b") if path.endswith(".py") else "require('express')().get('/b', f);"
     physics = "paths:\n  /a:\n    get:\n"
     files = {PHYSICS: physics, "main.py": APP + route("get", "/a")}
@@ -97,13 +97,13 @@ def test_routes_in_examples_and_vendored_code_do_not_count(path: str):
 
 
 @pytest.mark.parametrize("path", ["bin/main.py", "scripts/serve.py", "tools/main.py", "tasks.py"])
-def test_routes_of_top_level_program_count(path: str):
+def test_a_program_at_the_top_serves(path: str):
     physics = "paths:\n  /a:\n    get:\n"
     assert look({PHYSICS: physics, path: APP + route("get", "/a")}) == (Verdict.PASS, [])
 
 
 @pytest.mark.parametrize("named", ["./api/o.yaml", "api//o.yaml", "api\\\\o.yaml"])
-def test_document_can_have_any_name(named: str):
+def test_the_document_may_be_named_in_any_way(named: str):
     files = {
         "forge.json": f'{{"audit": {{"spec": "{named}"}}}}',
         "api/o.yaml": "openapi: 3.1.0\npaths:\n  /a:\n    get:\n",
@@ -111,13 +111,13 @@ def test_document_can_have_any_name(named: str):
     assert look({**files, "main.py": APP + route("get", "/a")}) == (Verdict.PASS, [])
 
 
-def test_get_includes_head_and_options():
+def test_head_and_options_come_with_get():
     physics = "paths:\n  /a:\n    get:\n    head:\n    options:\n  /b:\n    get:\n"
     code = APP + route("get", "/a") + route("get", "/b") + route("head", "/b") + route("options", "/b")
     assert look({PHYSICS: physics, "main.py": code}) == (Verdict.PASS, [])
 
 
-def test_route_for_any_method_matches_all_methods():
+def test_any_method_answers_every_one():
     code = "const app = require('express')(); app.all('/a/:id', f);"
     assert look({PHYSICS: "paths:\n  /a/{x}:\n    get:\n    put:\n", "a.js": code}) == (Verdict.PASS, [])
     assert look({PHYSICS: "paths:\n  /a/{x}:\n", "main.py": APP + route("put", "/a/{y:int}/")}) == (
@@ -126,13 +126,13 @@ def test_route_for_any_method_matches_all_methods():
     )
 
 
-def test_static_files_and_catch_alls_are_not_routes():
+def test_static_files_and_catch_alls_are_no_routes():
     physics = "paths:\n  /:\n    get:\n  /static/app.css:\n    get:\n"
     code = APP + route("get", "/") + route("get", "/{rest:path}")
     assert look({PHYSICS: physics, "main.py": code}) == (Verdict.PASS, [])
 
 
-def test_hidden_routes_are_not_reported():
+def test_hidden_routes_are_neither_promised_nor_missed():
     code = APP + "@app.get('/secret', include_in_schema=False)\ndef f(): ...\n" + route("get", "/a")
     assert look({PHYSICS: "paths:\n  /a:\n    get:\n", "main.py": code}) == (Verdict.PASS, [])
 
@@ -151,7 +151,7 @@ def test_unknown_prefix_causes_no_false_alarm():
     ]
 
 
-def test_dynamic_routes_are_not_reported_as_missing():
+def test_routes_of_a_table_that_only_runs_are_not_called_missing():
     code = APP + "for path, f in load():\n    app.add_api_route(path, f)\n"
     assert look({PHYSICS: "paths:\n  /a:\n    get:\n", "main.py": code}) == (
         Verdict.PASS,
@@ -159,7 +159,7 @@ def test_dynamic_routes_are_not_reported_as_missing():
     )
 
 
-def test_first_existing_document_is_used():
+def test_which_document_counts():
     code = {"main.py": APP + route("get", "/a")}
     spec, other = "openapi: 3.0.0\npaths:\n  /a:\n    get: {}\n", "paths:\n  /b:\n    get:\n"
     named = {"forge.json": '{"audit": {"spec": "api/spec.yaml"}}'}
@@ -179,7 +179,7 @@ def test_openapi_servers_and_websockets():
     assert look({"openapi.yaml": spec, "main.py": code}) == (Verdict.PASS, [])
 
 
-def test_ignored_files_are_not_examined():
+def test_ignored_files_are_left_alone():
     files = {
         PHYSICS: "paths:\n  /a:\n    get:\n",
         "main.py": APP + route("get", "/a"),

@@ -100,8 +100,8 @@ async def test_hand_written_lines_are_kept(env: BotEnvironment):
 
 async def test_other_accounts_and_deleted_bots_are_not_counted(env: BotEnvironment):
     await env.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize"), by="Ada")
-    await env.bots.create("someone else", NewBot(name="Zoe"), by="Zoe")
-    await env.bots.attach("someone else", "zoe", NewBotSkill(skill_name="summarize"), by="Zoe")
+    await env.bots.create("somebody else", NewBot(name="Zoe"), by="Zoe")
+    await env.bots.attach("somebody else", "zoe", NewBotSkill(skill_name="summarize"), by="Zoe")
     assert await env.bots.slugs_by_skill(ME) == {"summarize": ["atlas"]}
     await env.bots.delete(ME, "atlas")
     assert await env.bots.slugs_by_skill(ME) == {}

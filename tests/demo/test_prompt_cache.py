@@ -120,7 +120,7 @@ def test_automatic_breakpoint_is_on_the_last_cacheable_block():
     assert 0 < usage.input_tokens < 30 < usage.cache_creation_input_tokens
 
 
-def test_breakpoint_inside_a_tool_result_counts():
+def test_a_mark_inside_a_result_counts():
     result = {"type": "tool_result", "tool_use_id": "t", "content": [text("found", 2000, MARK)]}
     assert CacheSimulator().account(prompt(result), 0).cache_creation_input_tokens > 2000
 

@@ -27,7 +27,7 @@ CART = {
 WEATHER = {
     "SKILL.md": """---
 name: weather
-description: Reports the weather in a city. Use when someone asks about the weather.
+description: Tells the weather of a city. Use when somebody asks what it is like outside.
 metadata:
   version: 1.2.0
   forge-kind: script

@@ -51,7 +51,7 @@ def skill_questions(number: int) -> list[dict[str, Any]]:
     return [
         ask("Its name?", *names, field="name", phase="basics"),
         ask("What kind?", *kinds, field="kind", phase="model"),
-        ready(description="Counts words when someone asks how long a text is."),
+        ready(description="Counts words when somebody asks how long a text is."),
     ]
 
 

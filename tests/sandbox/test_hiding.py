@@ -123,7 +123,7 @@ async def test_memory_is_measured_while_many_files_are_counted(run: Run, workdir
     """
     task = asyncio.ensure_future(run(*hiding(script), limits=replace(SMALL, inodes=1 << 20)))
     await until((workdir / "started").exists)
-    with (workdir.parent / "of someone else").open("wb") as file:
+    with (workdir.parent / "of somebody else").open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, 24 << 20)
         assert (await task).end is End.MEMORY
 

@@ -349,7 +349,7 @@ async def test_invalid_commands_are_refused(workdir: Path, change: dict[str, obj
     assert refused.value.field == field
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can be someone else")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
 async def test_root_runs_command_as_work_tree_owner(sandbox: Backend):
     from tempfile import TemporaryDirectory
 

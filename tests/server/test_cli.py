@@ -62,7 +62,7 @@ def test_invalid_setting_has_exit_code_2(remote: Terminal):
 
 
 @pytest.mark.parametrize("arguments", [["runs", "list"], ["version"]])
-def test_closed_output_pipe_is_not_an_error(server: Server, arguments: list[str]):
+def test_closed_output_pipe_is_no_error(server: Server, arguments: list[str]):
     command = f"{' '.join(FORGE)} {' '.join(arguments)} | true"
     environment = {**clean_environment(), "FORGE_DATA_DIR": str(server.data_dir)}
     result = subprocess.run(

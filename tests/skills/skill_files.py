@@ -13,7 +13,7 @@ def skill_md(name: str, *, kind: str = "script", body: str = "Call it.", **metad
     keys = {"version": metadata.pop("version", "1.0.0"), "forge-kind": kind}
     keys |= {f"forge-{key.replace('_', '-')}": value for key, value in metadata.items()}
     lines = "\n".join(f'  {key}: "{value}"' for key, value in keys.items())
-    head = f"name: {name}\ndescription: Does {name}. Use it when someone asks for {name}."
+    head = f"name: {name}\ndescription: Does {name}. Use it when somebody asks for {name}."
     return f"---\n{head}\nmetadata:\n{lines}\n---\n\n# {name}\n\n{body}\n"
 
 

@@ -40,7 +40,7 @@ def skill_run(run_id: str, days: int) -> SkillRun:
 async def test_old_runs_and_data_of_killed_trials_are_deleted(store: Store, tmp_path: Path):
     old = tmp_path / f"{TRIAL_ACCOUNT_PREFIX}1"
     fresh = tmp_path / f"{TRIAL_ACCOUNT_PREFIX}2"
-    own = tmp_path / "someone"
+    own = tmp_path / "somebody"
     for folder in (old, fresh, own):
         (folder / "counts").mkdir(parents=True)
     for folder in (old, own):

@@ -160,7 +160,7 @@ def test_exception_is_recorded_without_secrets_and_propagates(collector: Collect
     assert KEY not in str(sent)
 
 
-async def test_cancellation_is_not_an_error(collector: Collector, tracing: Tracing):
+async def test_cancellation_is_no_error(collector: Collector, tracing: Tracing):
     async def forever() -> None:
         with tracing.span("wait"):
             await asyncio.Event().wait()

@@ -333,11 +333,11 @@ def test_concurrent_change_during_write_is_not_overwritten(
     sync = os.fsync
 
     def change_meanwhile(descriptor: int) -> None:
-        (root / "README.md").write_text("someone else's")
+        (root / "README.md").write_text("somebody else's")
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", change_meanwhile)
     with pytest.raises(Changed):
         files.write("README.md", b"mine", expect=sha(b"# Project\n"))
-    assert (root / "README.md").read_text() == "someone else's"
+    assert (root / "README.md").read_text() == "somebody else's"
     assert not list(root.glob(f"{TEMPORARY}*"))

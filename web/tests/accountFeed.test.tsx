@@ -1,4 +1,4 @@
-/** The account's stream updates lists, also while they are being read. */
+/** The account's stream, and what it does to lists that are read at the same time. */
 import { QueryClient, QueryClientProvider, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { act, renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
@@ -20,7 +20,7 @@ const moved = (seq: number, one: Run): Event => event(seq, "run.changed", { run:
 const tell = (...events: Event[]) => act(() => FakeSocket.last.say({ type: "events", events }));
 const subscribed = () => act(() => FakeSocket.last.say({ type: "subscribed", stream: STREAM, last_seq: 0 }));
 
-/** A page that shows the open questions and all runs, immediately or later. */
+/** A page that shows the open questions and all runs, at once or later. */
 function follow(isShown = true) {
   FakeSocket.all.length = 0;
   const live = new LiveClient({
@@ -50,7 +50,7 @@ function follow(isShown = true) {
 const asked = (requests: Request[], path: string) =>
   requests.filter(({ url }) => new URL(url).pathname === path).length;
 
-test("includes events that arrive during the first read of a list", async () => {
+test("what happens while a list is read for the first time is in it", async () => {
   const [gates, runs] = [held(), held()];
   serve({ [GATES]: gates.reply, [RUNS]: runs.reply });
   const { result, show } = follow(false);
@@ -63,7 +63,7 @@ test("includes events that arrive during the first read of a list", async () => 
   await waitFor(() => expect(result.current).toEqual({ gates: [gate()], runs: [done] }));
 });
 
-test("keeps events that arrive while a list is refetched", async () => {
+test("what happens while a list is read again is not undone by it", async () => {
   const old = { [GATES]: { data: [gate()] }, [RUNS]: { data: [run()] } };
   serve(old);
   const { result, client } = follow();
@@ -81,7 +81,7 @@ test("keeps events that arrive while a list is refetched", async () => {
   expect(result.current).toEqual(now);
 });
 
-test("refetches lists that were being read when the stream started", async () => {
+test("what was being read when the stream began is read once more", async () => {
   const early = held();
   let reply = early.reply;
   const requests = serve({ [GATES]: () => reply(), [RUNS]: { data: [] } });
@@ -94,7 +94,7 @@ test("refetches lists that were being read when the stream started", async () =>
   expect(asked(requests, "/api/v1/gates")).toBe(2);
 });
 
-test("refetches a visible run when the stream starts", async () => {
+test("a run that is on screen is read once more when the stream begins", async () => {
   serve({ [GATES]: { data: [] }, [RUNS]: { data: [] } });
   const { client } = follow();
   client.setQueryData(["run", "r1"], { run: run() });
@@ -102,7 +102,7 @@ test("refetches a visible run when the stream starts", async () => {
   expect(client.getQueryState(["run", "r1"])?.isInvalidated).toBe(true);
 });
 
-test("follows a replaced log from its end and refetches", async () => {
+test("a log that is another one is followed from now, and what was read is read again", async () => {
   const requests = serve({ [GATES]: { data: [] }, [RUNS]: { data: [] } });
   const { result, client } = follow();
   subscribed();

@@ -23,7 +23,7 @@ function Pieces({ events, isOver = false }: { events: Event[]; isOver?: boolean 
 
 const command = (id: string, command: string) => asked(id, "run_tests", { command });
 
-test("a tool call is one line with target, result, isolation and duration", () => {
+test("a call is one line: what for, what came of it, how well it was locked in, how long it took", () => {
   const detail = { passed: 10, failed: 2, skipped: 0, sandbox: "partial", end: "exited" } as const;
   const used = { name: "run_tests", is_error: true, summary: "10 passed, 2 failed, 0 skipped", detail };
   render(
@@ -41,7 +41,7 @@ test("a tool call is one line with target, result, isolation and duration", () =
   expect(line).toHaveAttribute("aria-expanded", "false");
 });
 
-test("an expanded call shows input and output with copy buttons", async () => {
+test("unfolded it has all that went in and came out, to be copied", async () => {
   const input = { path: "app.py", content: "one\ntwo" };
   const events = [
     turn(1, 1, { tools: [asked("a", "write_file", input)] }),
@@ -66,7 +66,7 @@ test.each([
   expect(screen.getByRole("button", { name: new RegExp(`^${word}`) })).toBeInTheDocument();
 });
 
-test("text of a model is never rendered as HTML", async () => {
+test("what a model says is text, whatever it looks like", async () => {
   const text = "<img src=x onerror=alert(1)> [link](javascript:alert(1))";
   const { container } = render(<Pieces events={[turn(1, 1, { text })]} />);
   await waitFor(() => expect(container.querySelector(".whitespace-pre-wrap")).toBeNull());
@@ -74,7 +74,7 @@ test("text of a model is never rendered as HTML", async () => {
   expect(screen.getByText(text)).toBeInTheDocument();
 });
 
-test("code, headings and lists of a model are rendered as Markdown", async () => {
+test("code, headings and lists of a model are set as such", async () => {
   const text =
     "## Why\n\nTwo things:\n1. `total` is wrong\n2. it is **slow**\n\n```py\ndef f():\n    pass\n```\n- a\n  more of a";
   const { container } = render(<Pieces events={[turn(1, 1, { text })]} />);
@@ -86,19 +86,19 @@ test("code, headings and lists of a model are rendered as Markdown", async () =>
   ]);
 });
 
-test("thinking is collapsed by default", async () => {
+test("a thought is folded away until somebody wants it", async () => {
   render(<Pieces events={[turn(1, 1, { thinking: "First.\nSecond." })]} />);
   expect(screen.queryByText(/Second/)).toBeNull();
   await userEvent.click(screen.getByRole("button", { name: /Thought/ }));
   expect(screen.getByText(/Second/)).toBeInTheDocument();
 });
 
-test("a truncated answer is marked", () => {
+test("an answer that was cut off says so", () => {
   render(<Pieces events={[turn(1, 1, { stop: "length" })]} />);
   expect(screen.getByText(/Cut off/)).toBeInTheDocument();
 });
 
-test("the end shows the reason and the usage", () => {
+test("the end has its reason in words, and what it took", () => {
   render(<Pieces events={[began, ended(9, { end: "loop", turns: 1 })]} />);
   const end = screen.getByRole("region", { name: "End" });
   expect(end).toHaveTextContent("stopped in a loop");
@@ -156,7 +156,7 @@ test("what a person said stands there with their name", () => {
   expect(screen.getByText("Be quick.")).toBeInTheDocument();
 });
 
-describe("sending messages", () => {
+describe("telling it something", () => {
   const onSent = vi.fn();
   const write = () => {
     onSent.mockReset();
@@ -168,7 +168,7 @@ describe("sending messages", () => {
     return screen.getByLabelText("Message the agent");
   };
 
-  test("Ctrl+Enter sends the message and clears the field", async () => {
+  test("Ctrl+Enter sends it, and the field is empty again", async () => {
     const message = { id: "m1", text: "Be quick.", sent_by: "Ada" };
     const requests = serve({ "POST /api/v1/agents/r1/messages": { status: 201, data: message } });
     const field = write();
@@ -178,7 +178,7 @@ describe("sending messages", () => {
     expect(field).toHaveValue("");
   });
 
-  test("text typed while sending is kept", async () => {
+  test("what was typed while it was sent is kept", async () => {
     const { reply, answer } = held();
     serve({ "POST /api/v1/agents/r1/messages": reply });
     const field = write();
@@ -188,7 +188,7 @@ describe("sending messages", () => {
     expect(field).toHaveValue("Be quick. And kind.");
   });
 
-  test("a rejected message shows the error and keeps the text", async () => {
+  test("a refusal is said, and what was typed is kept", async () => {
     const errors = [{ code: "conflict", message: "This agent has ended: it is completed." }];
     serve({ "POST /api/v1/agents/r1/messages": { status: 409, errors } });
     const field = write();
@@ -199,7 +199,7 @@ describe("sending messages", () => {
     expect(onSent).not.toHaveBeenCalled();
   });
 
-  test("a blank message is not sent", async () => {
+  test("nothing but blanks is not sent", async () => {
     const field = write();
     await userEvent.type(field, "   ");
     expect(screen.getByRole("button", { name: /^Send/ })).toBeDisabled();

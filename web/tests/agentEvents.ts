@@ -1,4 +1,4 @@
-/** Events of agents for tests, with brief constructors that match the schema. */
+/** Events of agents for tests: short to write, true to the schema. */
 import type { Event, EventOf } from "@/api/types";
 import { event, time } from "./events";
 

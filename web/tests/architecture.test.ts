@@ -1,4 +1,4 @@
-/** Architecture rules of the web app: allowed imports and maximum file length. */
+/** The web's own contract: who may import whom, and how long a file may grow. */
 const sources = import.meta.glob("../src/**/*.{ts,tsx}", {
   query: "?raw",
   import: "default",
@@ -8,11 +8,11 @@ const sources = import.meta.glob("../src/**/*.{ts,tsx}", {
 const LONGEST = 250;
 const files = Object.entries(sources).map(([file, text]) => ({ path: file.replace("../src/", ""), text }));
 
-/** The part that a file belongs to: `ui`, `api`, `features/runs`, `app`, or the name of a top-level file. */
+/** Where a file lives: `ui`, `api`, `features/runs`, `app`, or the name of a file at the top. */
 const placeOf = (path: string) =>
   path.match(/^(features\/\w+|ui|api|app)\//)?.[1] ?? path.replace(/\.\w+$/, "");
 
-/** The parts that each part may import. `area` is the contract between the shell and the features. */
+/** What each place may import. `area` is the contract between the shell and the features. */
 const MAY: Record<string, readonly string[]> = {
   api: ["api"],
   ui: ["ui"],
@@ -52,7 +52,7 @@ function importsOf(path: string, text: string): Import[] {
 }
 
 test.each(files.filter(({ path }) => !path.includes(".gen.")))(
-  "$path imports only what its part allows",
+  "$path imports only what its place allows",
   (file) => {
     const place = placeOf(file.path);
     const forbidden = importsOf(file.path, file.text).filter(({ target, isType }) => {

@@ -37,7 +37,7 @@ const summary = {
 };
 const fold = (...events: Event[]) => foldAudit(NOT_STARTED, events);
 
-test("checks are ordered: finished, running, queued", () => {
+test("checks stand in their order: ended, running, queued", () => {
   const rows = rowsOf(fold(started, checked(4, result("A4", [finding(1)]))), false);
   expect(rows.map(({ code, state }) => [code, state])).toEqual([
     ["A4", "ended"],
@@ -46,30 +46,30 @@ test("checks are ordered: finished, running, queued", () => {
   ]);
 });
 
-test("unfinished checks of an ended run are marked as not run", () => {
+test("what an ended run left undone is not run, not running", () => {
   expect(rowsOf(fold(started), true).map(({ state }) => state)).toEqual(["left", "left", "left"]);
 });
 
-test("findings in several events are joined, and omitted ones are counted", () => {
+test("findings that come in pieces are joined, and those that never come are counted", () => {
   const more = event(5, "audit.findings", { code: "A4", findings: [finding(2), finding(3)] });
   const check = fold(started, checked(4, result("A4", [finding(1)]), 9), more).ended.get("A4");
   expect(check?.findings.map(({ line }) => line)).toEqual([1, 2, 3]);
   expect(check?.total).toBe(9);
 });
 
-test("a restarted audit discards earlier results", () => {
+test("an audit that begins again forgets what it said before", () => {
   const before = [started, checked(4, result("A4", [finding(1)]))];
   expect(fold(...before, started)).toEqual(fold(started));
 });
 
-test("folding events in one batch or one by one gives the same state", () => {
+test("folding in one batch or one by one gives the same", () => {
   const finished = event(6, "audit.finished", { summary, claimed_files: null });
   const events = [started, checked(4, result("A4", [finding(1)])), checked(5, result("A9", [])), finished];
   expect(events.reduce((view, one) => foldAudit(view, [one]), NOT_STARTED)).toEqual(fold(...events));
   expect(fold(...events).summary?.overall).toBe("FAIL");
 });
 
-test("the fold of runs shows audit events as log lines", () => {
+test("the run's own fold takes an audit's events for lines of the log", () => {
   const { log, steps } = foldRun(NOTHING_YET, [started, checked(4, result("A4", [finding(1)]))]);
   expect(steps).toEqual([]);
   expect(log.map(({ text, tone }) => [text, tone])).toEqual([
@@ -84,7 +84,7 @@ const mixed = [
   finding(3, { severity: "error", path: null, line: null, excerpt: null }),
 ];
 
-test("findings of all checks are in check order; one check shows only its own", () => {
+test("findings of all checks come in the order of the checks, those of one alone", () => {
   const view = fold(
     started,
     checked(4, result("W1", [finding(9, { check: "W1" })])),
@@ -107,17 +107,17 @@ test.each([
   expect(fitting(mixed, { ...EVERYTHING, severity, words })).toHaveLength(count);
 });
 
-test("a location is a line, a file or the project", () => {
+test("a place is a line, a file or the project", () => {
   expect(mixed.map(placeOf)).toEqual(["app/part_1.py:1", "app/part_2.py:2", "the project"]);
   expect(placeOf(finding(1, { line: null }))).toBe("app/part_1.py");
 });
 
-test("empty fields are omitted from the request", () => {
+test("what is left empty is not asked for", () => {
   expect(bodyOf(BLANK)).toEqual({ only: [], evidence: false, ledger: true });
   expect(isReady(BLANK)).toBe(true);
 });
 
-test("claims are split into lines and checks into words", () => {
+test("claims are lines, checks are words", () => {
   const form = { ...BLANK, claims: "a.py\n\n  b c.py \n", only: "a4, W1  a9", path: " /srv/x ", phase: "P" };
   expect(bodyOf(form)).toEqual({
     path: "/srv/x",
@@ -129,21 +129,21 @@ test("claims are split into lines and checks into words", () => {
   });
 });
 
-test("a workspace is required, and then no path is sent", () => {
+test("a workspace has to be chosen, and then no path is sent", () => {
   const form = { ...BLANK, place: "workspace" as const, path: "/srv/x" };
   expect(isReady(form)).toBe(false);
   expect(bodyOf({ ...form, workspaceId: "w1" })).toMatchObject({ workspace_id: "w1" });
   expect(bodyOf({ ...form, workspaceId: "w1" })).not.toHaveProperty("path");
 });
 
-test("running again sends the same request", () => {
+test("running again asks for the same", () => {
   const request = { phase: "P", claimed_files: ["a.py"], base: null, only: ["A4"], file: null, ledger: true };
   const input = { project: "x", workspace_id: null, path: "/srv/x", evidence: true, summary: "S", request };
   const detail: RunDetail = { run: run(), input, steps: [], gates: [], children: [] };
   expect(sameAudit(detail)).toEqual({ ...request, path: "/srv/x", evidence: true, summary: "S" });
 });
 
-test("the list shows the verdict and the failed checks", () => {
+test("the list says the verdict, and which checks are the reason", () => {
   const check = { code: "A4", name: "x", result: "ERROR" as const, detail: "", findings: 2, known: 0 };
   const output = {
     ...summary,
@@ -161,7 +161,7 @@ test("the list shows the verdict and the failed checks", () => {
   expect(saidOf(run({ output: null }))).toBeNull();
 });
 
-test("no findings are good news only if something was checked", () => {
+test("silence is good news only when somebody looked", () => {
   const skip = result("W1", [], { result: "SKIP" });
   const end = (overall: "PASS" | "FAIL", ...results: CheckResult[]) =>
     ending(
@@ -191,7 +191,7 @@ test.each([
   expect(partOf(asked)).toBe(said);
 });
 
-test("findings of a file are ordered by line, files in check order", () => {
+test("findings of one file come in the order of its lines, files in the order of the check", () => {
   const at = (path: string, line: number | null) =>
     finding(line ?? 0, { path, line, fingerprint: `${path}${line}` });
   const found = [at("b.py", 9), at("a.py", 3), at("b.py", 2), at("a.py", null), at("b.py", 11)];
@@ -199,7 +199,7 @@ test("findings of a file are ordered by line, files in check order", () => {
   expect(findingsOf(rows, null).map(placeOf)).toEqual(["b.py:2", "b.py:9", "b.py:11", "a.py", "a.py:3"]);
 });
 
-test("each check shows a reason once", () => {
+test("a reason is given once for each check", () => {
   const findings = [
     finding(1),
     finding(2),
@@ -223,7 +223,7 @@ test.each([
   expect(withCommands(said)).toBe(marked);
 });
 
-test("the form describes the allowed folders and the default", () => {
+test("the form says which folders are allowed and what an empty one is", () => {
   expect(allowance({ roots: [], projects: [], start: null })).toContain("FORGE_AUDIT_ROOTS");
   const roots = ["/srv/a", "/srv/b"];
   expect(allowance({ roots, projects: [], start: null })).toBe("A git repository in `/srv/a` or `/srv/b`.");
@@ -232,7 +232,7 @@ test("the form describes the allowed folders and the default", () => {
   expect(recording(BLANK)).not.toBe(recording({ ...BLANK, only: "A4" }));
 });
 
-test("the request is read from the run's input, even if parts are missing", () => {
+test("what was asked for is read from the run's input, whatever is missing in it", () => {
   const detail = (input: Record<string, unknown>): RunDetail => ({
     run: run(),
     input,
@@ -268,7 +268,7 @@ test("the request is read from the run's input, even if parts are missing", () =
   });
 });
 
-test("the tests are shown as running before the checks", () => {
+test("before the checks it is said that the tests run", () => {
   const step = event(3, "step.started", { step: 1, name: "evidence", attempt: 1 });
   const testing = foldRun(NOTHING_YET, [step]);
   expect(doing({ run: testing, audit: NOT_STARTED }).title).toBe(TESTING);
@@ -276,10 +276,10 @@ test("the tests are shown as running before the checks", () => {
   expect(doing({ run: testing, audit: fold(started) }).title).toBe("No findings yet");
 });
 
-test("a rejected ledger entry is shown beside the verdict", () => {
-  const recorded = event(7, "audit.recorded", { entry: null, problem: "Someone changed it." });
-  expect(fold(started, recorded).recorded?.problem).toBe("Someone changed it.");
+test("a ledger that takes no entry is told beside the verdict", () => {
+  const recorded = event(7, "audit.recorded", { entry: null, problem: "Somebody changed it." });
+  expect(fold(started, recorded).recorded?.problem).toBe("Somebody changed it.");
   expect(foldRun(NOTHING_YET, [recorded]).log.map(({ text, tone }) => [text, tone])).toEqual([
-    ["No ledger entry: Someone changed it.", "wait"],
+    ["No ledger entry: Somebody changed it.", "wait"],
   ]);
 });

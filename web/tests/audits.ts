@@ -1,4 +1,4 @@
-/** Checks and their findings for tests, with brief constructors that match the schema. */
+/** Checks and their findings for tests: short to write, true to the schema. */
 import type { CheckResult, Finding } from "@/api/types";
 
 export function finding(number: number, changes: Partial<Finding> = {}): Finding {

@@ -11,7 +11,7 @@ vi.mock("@tanstack/react-router", () => ({
   useBlocker: () => ({ status: "idle", proceed: undefined, reset: undefined }),
 }));
 
-test("only changed fields are sent", () => {
+test("only what was changed is sent, so that the rest of the file stays as it is", () => {
   const before = formOf(bot().identity);
   expect(changeOf(before, before, models)).toEqual({});
   expect(
@@ -26,13 +26,13 @@ test("only changed fields are sent", () => {
   });
 });
 
-test("resetting the model also resets the provider", () => {
+test("going back to the default model takes the provider along", () => {
   const before = formOf(bot({}, { provider: "local", model: "tiny" }).identity);
   expect(before.model).toBe("local:tiny");
   expect(changeOf(before, { ...before, model: "" }, models)).toEqual({ provider: "", model: "" });
 });
 
-test("a prefix is a provider only if it is known", () => {
+test("a colon parts provider and model only where there is such a provider", () => {
   const known = ["anthropic", "local"];
   expect(
     ["", "claude", "llama3:8b", "local:llama3:8b", "local:"].map((text) => modelOf(text, known)),
@@ -45,7 +45,7 @@ test("a prefix is a provider only if it is known", () => {
   ]);
 });
 
-test("a new bot needs only a name", () => {
+test("a new bot needs only a name; everything else is the server's default", () => {
   expect(newBotOf({ ...BLANK, name: " Muse " }, models)).toEqual({ name: "Muse" });
   expect(newBotOf({ ...BLANK, name: "Muse", avatar: "🎨", tags: "poems" }, models)).toEqual({
     name: "Muse",
@@ -58,7 +58,7 @@ test("a new bot needs only a name", () => {
   ]);
 });
 
-test("errors are shown at their fields", () => {
+test("mistakes are named where they are", () => {
   expect(mistakesOf(formOf(bot().identity))).toEqual({});
   const wrong = { ...BLANK, name: " ", temperature: "", maxTokens: "1.5", tags: "x".repeat(41) };
   expect(mistakesOf(wrong)).toEqual({
@@ -87,7 +87,7 @@ function showForm(shown = bot()) {
   return (changed: typeof shown) => rerender(at(changed));
 }
 
-test("untouched fields follow the file; edited ones stay", async () => {
+test("what nobody touched follows the file; what was touched stays", async () => {
   serve({
     "GET /api/v1/models": { data: models },
     "GET /api/v1/bots/release-notes/identity": { data: identity },
@@ -101,7 +101,7 @@ test("untouched fields follow the file; edited ones stay", async () => {
   expect(screen.getByLabelText("Description")).toHaveValue("Theirs.");
 });
 
-test("a conflicting change asks the user, and can be overwritten", async () => {
+test("settings that were changed meanwhile are a choice, and mine can still be saved", async () => {
   let isFirst = true;
   const theirs = { ...identity, content: "other", hash: "hash of other", version: 2 };
   const requests = serve({
@@ -132,7 +132,7 @@ test("a conflicting change asks the user, and can be overwritten", async () => {
   ]);
 });
 
-test("Enter saves a memory, Shift+Enter starts a new line", async () => {
+test("a memory is written with Enter, and a new line with Shift", async () => {
   const onSubmit = vi.fn();
   render(
     <MemoryForm start={NEW} action="Add" error={null} isBusy={false} onSubmit={onSubmit} cancel={vi.fn()} />,

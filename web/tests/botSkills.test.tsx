@@ -1,4 +1,4 @@
-/** Skills used in an answer, shown as chips, and the skills of a bot, shown as rows with actions. */
+/** The skills of a bot: those of an answer, as chips; those it has, as rows with what can be done to them. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
@@ -45,8 +45,8 @@ const sent = async (requests: Request[], method: string) => {
   return request && [new URL(request.url).pathname, request.body && (await request.clone().json())];
 };
 
-describe("skills used in an answer", () => {
-  test("each use is a chip that expands to input and output", async () => {
+describe("of an answer", () => {
+  test("each use is a chip that unfolds to what went in and came out", async () => {
     show(<SkillsUsed uses={[use(), use({ id: "2", state: "failed", output: "No network." })]} isWriting />);
     const [done, failed] = screen.getAllByRole("listitem");
     expect(done).toHaveTextContent(/ran.*weather.*ok.*12ms/);
@@ -54,7 +54,7 @@ describe("skills used in an answer", () => {
     expect(failed).toHaveTextContent(/failed.*Error.*No network\./);
   });
 
-  test("uses running at the end of the answer are shown as stopped", () => {
+  test("what still ran when the answer ended was stopped", () => {
     const running = use({ state: "running", output: "", duration_ms: null });
     const { rerender } = show(<SkillsUsed uses={[running]} isWriting />);
     expect(screen.getByRole("listitem")).toHaveTextContent("running");
@@ -62,14 +62,14 @@ describe("skills used in an answer", () => {
     expect(screen.getByRole("listitem")).toHaveTextContent("stopped");
   });
 
-  test("text of a skill is never rendered as markup", () => {
+  test("text of a skill is never markup", () => {
     show(<SkillsUsed uses={[use({ output: "<b>bold</b> **x**" })]} isWriting={false} />);
     expect(screen.getByText("<b>bold</b> **x**")).toBeInTheDocument();
   });
 });
 
-describe("skills of a bot", () => {
-  test("a skill can be disabled, pinned and detached", async () => {
+describe("of a bot", () => {
+  test("a skill is switched off, pinned and detached", async () => {
     const requests = serve({
       "PATCH /api/v1/bots/iris/skills/weather": { data: skill({ enabled: false }) },
       "DELETE /api/v1/bots/iris/skills/weather": { data: skill() },
@@ -88,7 +88,7 @@ describe("skills of a bot", () => {
     );
   });
 
-  test("problems, missing permissions and the pinned version are shown", () => {
+  test("what keeps it away, what it may not do and which version is wanted are said", () => {
     const problem = "skills.toml requires version ^2, but the library has 1.2.0.";
     show(
       <SkillRow
@@ -105,7 +105,7 @@ describe("skills of a bot", () => {
     expect(asks).toHaveTextContent("http_get, not grantedkv, disabled for this bot");
   });
 
-  test("attaching offers only skills that are not attached", async () => {
+  test("one of the library is attached; those it has are not offered", async () => {
     const card = { description: "Says it in short.", categories: [], problem: null };
     const requests = serve({
       "GET /api/v1/skills": {
@@ -123,14 +123,14 @@ describe("skills of a bot", () => {
   });
 });
 
-describe("settings of a skill", () => {
+describe("set up", () => {
   const own = skill({
     pin: "^1",
     overrides: { origin: "builder-created", description: "Mine.", region: "north", url: "a=b" },
     narrowed: ["kv"],
   });
 
-  test("the form shows the stored settings and sends changes", () => {
+  test("a form has what the file says, and says what was changed", () => {
     const setup = setupOf(own);
     expect(setup).toEqual({
       version: "^1",
@@ -150,11 +150,11 @@ describe("settings of a skill", () => {
     });
   });
 
-  test("allowing nothing differs from allowing everything", () => {
+  test("allowing nothing is not allowing all", () => {
     expect(changeOf({ ...setupOf(own), allowed: [] }, own).capabilities).toEqual(["log"]);
   });
 
-  test("a line without an equals sign is reported", () => {
+  test("a line without an equals sign is pointed at", () => {
     expect(wrongLine("a = 1\n\n b=2")).toBeNull();
     expect(wrongLine("a = 1\nnorth")).toBe("north");
     expect(wrongLine("= 1")).toBe("= 1");

@@ -9,7 +9,7 @@ import { daysLeft, isNamed, stateOf } from "@/features/bots/state";
 import { bot, file } from "./bots";
 import { time } from "./events";
 
-test("the most important status of a bot is shown", () => {
+test("the state of a bot is the first thing that matters about it", () => {
   const words = [
     bot(),
     bot({ answering: 2 }),
@@ -28,7 +28,7 @@ test("the most important status of a bot is shown", () => {
   ]);
 });
 
-test("bots match if all words occur in name, slug, description or tags", () => {
+test("a bot is found by words of its name, slug, description and tags, all of them", () => {
   const found = ["", "release", "NOTES writes", "rele notes", "poems", "releases poems"].map((words) =>
     isNamed(bot(), words),
   );
@@ -43,7 +43,7 @@ test("a deleted bot is kept for thirty days", () => {
   ]);
 });
 
-test("invalid search params are ignored", () => {
+test("an address typed by hand shows what can be understood of it", () => {
   expect(readShelf({ show: "archived", sort: "name", new: true, else: 1 })).toEqual({
     show: "archived",
     sort: "name",
@@ -60,13 +60,13 @@ test("invalid search params are ignored", () => {
   expect([placeOf("soul"), placeOf("user")]).toEqual([{}, { file: "user" }]);
 });
 
-test("the filters are sent to the server", () => {
+test("what is shown is what the server is asked for", () => {
   expect(filterOf({})).toEqual({ sort: "activity" });
   expect(filterOf({ show: "disabled", sort: "name" })).toEqual({ statuses: ["disabled"], sort: "name" });
   expect(filterOf({ show: "deleted" })).toEqual({ deleted: true, sort: "activity" });
 });
 
-test("only an exported bot is accepted as an import", () => {
+test("any file may be dropped, but only a bot is taken", () => {
   const bundle = { forge_bot: 1, slug: "a", exported_at: time(0), files: {} };
   expect(readBundle(JSON.stringify(bundle))).toEqual(bundle);
   for (const text of ["", "not JSON", "null", "[]", '{"name": "other"}']) {
@@ -74,7 +74,7 @@ test("only an exported bot is accepted as an import", () => {
   }
 });
 
-test("a change invalidates only the queries that show it", () => {
+test("a change makes stale what shows it, and nothing else", () => {
   const cache = new QueryClient();
   const soul = fileStateQuery("a", "soul").queryKey;
   const user = fileStateQuery("a", "user").queryKey;

@@ -1,4 +1,4 @@
-/** Bots and their files for tests, with brief constructors that match the schema. */
+/** Bots and their files for tests: short to write, true to the schema. */
 import type { Bot, FileDiff, FileState, Models } from "@/api/types";
 import { time } from "./events";
 
@@ -78,7 +78,7 @@ export const models: Models = {
   known: ["anthropic:claude", "local:llama3:8b"],
 };
 
-/** A wide screen, because jsdom has none. */
+/** jsdom has no screen: this one is wide. */
 export function beWide(matches = true): void {
   vi.stubGlobal("matchMedia", (media: string) => ({
     media,

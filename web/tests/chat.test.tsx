@@ -1,4 +1,4 @@
-/** A conversation in the UI: ask, read, stop, edit. */
+/** A conversation as a person sees it: asking, reading, stopping, saying it differently. */
 import { act, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import type { ChatMessage } from "@/api/types";
@@ -62,7 +62,7 @@ describe("writing", () => {
     expect(await request?.json()).toEqual({ text: "One\nTwo", session_id: "s1" });
   });
 
-  test("a blank message is not sent", async () => {
+  test("nothing but blanks is not sent", async () => {
     const requests = served();
     openChat(bot());
     await userEvent.type(await field(), "  {Enter}");
@@ -70,7 +70,7 @@ describe("writing", () => {
     expect(sent(requests, "POST", "/api/v1/bots/iris/chat")).toEqual([]);
   });
 
-  test("a rejected message shows the error with its hint and keeps the text", async () => {
+  test("a refusal is said with what to do, and what was typed is kept", async () => {
     const refusal = {
       code: "model_key",
       message: "There is no key for demo.",
@@ -88,7 +88,7 @@ describe("writing", () => {
     expect(await field()).toHaveValue("Hello");
   });
 
-  test("an error is shown only in its own conversation", async () => {
+  test("a refusal is told in its own conversation only", async () => {
     const errors = [{ code: "model_away", message: "The model is away." }];
     served({ "POST /api/v1/bots/iris/chat": { status: 503, errors } });
     openChat(bot());
@@ -101,7 +101,7 @@ describe("writing", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  test("unsent text is restored in its conversation", async () => {
+  test("what was not sent is there again in its own conversation", async () => {
     served();
     openChat(bot());
     await userEvent.type(await field(), "Half a thou");
@@ -111,7 +111,7 @@ describe("writing", () => {
     await waitFor(async () => expect(await field()).toHaveValue("Half a thou"));
   });
 
-  test("ArrowUp in an empty field edits the last question", async () => {
+  test("an arrow up in an empty field takes up the last question", async () => {
     const requests = served({ "POST /api/v1/bots/iris/chat": { status: 201, data: turn("q9", "a9") } });
     openChat(bot());
     await connect();
@@ -126,7 +126,7 @@ describe("writing", () => {
     expect(await request?.json()).toEqual({ text: "Which bush?", session_id: "s1", edits_id: "q1" });
   });
 
-  test("cancelling an edit restores the focus", async () => {
+  test("who leaves a question as it was is where they were before", async () => {
     served();
     openChat(bot());
     await connect();
@@ -139,7 +139,7 @@ describe("writing", () => {
     expect(screen.getByRole("button", { name: "Edit and send again" })).toHaveFocus();
   });
 
-  test("sending an edited question focuses the messages", async () => {
+  test("who has said it differently is at the messages", async () => {
     served({ "POST /api/v1/bots/iris/chat": { status: 201, data: turn("q9", "a9") } });
     openChat(bot());
     await connect();
@@ -150,7 +150,7 @@ describe("writing", () => {
     expect(await log()).toHaveFocus();
   });
 
-  test("the first question creates a conversation and opens it", async () => {
+  test("a first question makes a conversation, and the page goes there", async () => {
     served({ "POST /api/v1/bots/iris/chat": { status: 201, data: turn() } });
     const { history } = openChat(bot(), "/bots/iris/chat");
     await userEvent.click(await screen.findByRole("button", { name: "“Knows gardens”: where do we start?" }));
@@ -159,7 +159,7 @@ describe("writing", () => {
 });
 
 describe("an answer", () => {
-  test("is streamed, and its end is announced once", async () => {
+  test("appears while it is written, and its end is announced once", async () => {
     served();
     openChat(bot());
     await connect();
@@ -174,7 +174,7 @@ describe("an answer", () => {
     expect(screen.getByRole("button", { name: "Send" })).toBeInTheDocument();
   });
 
-  test("shows its model and usage", async () => {
+  test("says what it was made with and what it took", async () => {
     served();
     openChat(bot());
     await connect();
@@ -183,7 +183,7 @@ describe("an answer", () => {
     ).toHaveAttribute("title", expect.stringContaining("340 received (limit 4,096)"));
   });
 
-  test("is stopped with Escape, also from the field", async () => {
+  test("is stopped with Escape, from the field too", async () => {
     messages = [question("q1", null), writing("a1", "q1", "On and")];
     const requests = served({ [`POST ${SESSION}/stop`]: { data: answer("a1", "q1") } });
     openChat(bot());
@@ -193,7 +193,7 @@ describe("an answer", () => {
     await waitFor(() => expect(sent(requests, "POST", `${SESSION}/stop`)).toHaveLength(1));
   });
 
-  test("can be resumed if interrupted, and retried with its error if failed", async () => {
+  test("that was interrupted can be resumed, and one that failed says why and can be tried again", async () => {
     messages = [question("q1", null), answer("a1", "q1", "Half", { status: "interrupted" })];
     const requests = served({ [`POST ${SESSION}/resume`]: { status: 201, data: turn() } });
     openChat(bot());
@@ -207,7 +207,7 @@ describe("an answer", () => {
     expect(screen.getByRole("button", { name: "Retry" })).toBeInTheDocument();
   });
 
-  test("has siblings that are shown one at a time", async () => {
+  test("has others beside it, one at a time", async () => {
     messages = [question("q1", null), answer("a2", "q1", "Two", { siblings: ["a1", "a2", "a3"] })];
     const requests = served({ [`PATCH ${SESSION}`]: { data: session() } });
     openChat(bot());
@@ -220,7 +220,7 @@ describe("an answer", () => {
     expect(screen.getByRole("button", { name: "Next answer" })).toBeDisabled();
   });
 
-  test("shows the memories used for it", async () => {
+  test("shows the memories that went along, when somebody wants to know", async () => {
     const facts = answer("x", "y").answer;
     if (!facts) throw new Error("An answer has facts.");
     const recalled = [{ id: "m1", fact: "Has a small garden." }];
@@ -233,7 +233,7 @@ describe("an answer", () => {
   });
 });
 
-test("refetches missed text", async () => {
+test("words that were missed are read again", async () => {
   const requests = served();
   openChat(bot());
   await connect();
@@ -244,7 +244,7 @@ test("refetches missed text", async () => {
   expect(sent(requests, "GET", `${SESSION}/messages`).length).toBeGreaterThan(1);
 });
 
-test("is refetched after a reconnect", async () => {
+test("a connection that comes back reads what happened meanwhile", async () => {
   served();
   openChat(bot());
   await connect();
@@ -255,7 +255,7 @@ test("is refetched after a reconnect", async () => {
   await waitFor(async () => expect(await log()).toHaveTextContent("Meanwhile?"));
 });
 
-test("the end of a summary is marked and can be read", async () => {
+test("where a summary ends is marked, and it can be read", async () => {
   const summary = { text: "They talked about trees.", upto_id: "a1", created_at: "2026-11-15T12:00:00Z" };
   served({ [`GET ${SESSION}`]: { data: session({ summary }) } });
   openChat(bot());
@@ -264,7 +264,7 @@ test("the end of a summary is marked and can be read", async () => {
   expect(screen.getByText("They talked about trees.")).toBeVisible();
 });
 
-test("a missing conversation shows an error", async () => {
+test("a conversation that is not there says so", async () => {
   const gone = { status: 404, errors: [{ code: "not_found", message: "There is no conversation s1." }] };
   served({ [`GET ${SESSION}`]: gone, [`GET ${SESSION}/messages`]: gone });
   openChat(bot());
@@ -272,7 +272,7 @@ test("a missing conversation shows an error", async () => {
   expect(await screen.findByText("There is no conversation s1.")).toBeInTheDocument();
 });
 
-test("an unavailable bot shows the reason and where to change it", async () => {
+test("who cannot be talked to says why, and where that is changed", async () => {
   served();
   openChat(bot({ blocked: "SOUL.md was changed by hand." }));
   await connect();
@@ -281,7 +281,7 @@ test("an unavailable bot shows the reason and where to change it", async () => {
   expect(screen.queryByLabelText("Message Iris")).toBeNull();
 });
 
-test("search results link to the message", async () => {
+test("conversations are searched, and a found message is one step away", async () => {
   const hit = {
     session_id: "s1",
     session_title: "About gardens",
@@ -300,7 +300,7 @@ test("search results link to the message", async () => {
   await waitFor(() => expect(document.activeElement).toHaveAttribute("data-id", "a1"));
 });
 
-test("opening a message on another branch requests that branch once", async () => {
+test("a message on another branch is gone to, and its branch is asked for once", async () => {
   const requests = served({
     [`PATCH ${SESSION}`]: () => {
       messages = [question("q1", null), answer("a9", "q1", "Another", { siblings: ["a1", "a9"] })];
@@ -313,7 +313,7 @@ test("opening a message on another branch requests that branch once", async () =
   expect(sent(requests, "PATCH", SESSION)).toHaveLength(1);
 });
 
-test("an unknown message id in the URL is requested only once", async () => {
+test("an address that ends with no message's id is tried once, and the conversation is there", async () => {
   const errors = [{ code: "not_found", message: "There is no message main." }];
   const requests = served({ [`PATCH ${SESSION}`]: { status: 404, errors } });
   openChat(bot(), "/bots/iris/chat/s1#main");
@@ -325,7 +325,7 @@ test("an unknown message id in the URL is requested only once", async () => {
   expect(sent(requests, "PATCH", SESSION)).toHaveLength(1);
 });
 
-test("deleting a conversation asks for confirmation and starts a new one", async () => {
+test("a conversation is deleted after a question, and the page begins a new one", async () => {
   const requests = served({ [`DELETE ${SESSION}`]: { data: session() } });
   const { history } = openChat(bot());
   await userEvent.click(await screen.findByRole("button", { name: "Actions for About gardens" }));

@@ -1,4 +1,4 @@
-/** Conversations for tests, with brief constructors that match the schema. */
+/** Conversations for tests: short to write, true to the schema. */
 import type { Bot, ChatMessage, ChatSessionDetail, Event } from "@/api/types";
 import { event, time } from "./events";
 
@@ -67,7 +67,7 @@ export const asked = (seq: number, question: ChatMessage, answer: ChatMessage): 
 export const answered = (seq: number, answer: ChatMessage): Event =>
   event(seq, "chat.answered", { answer }, STREAM);
 
-/** An ephemeral piece of text. */
+/** A piece of text, whispered. */
 export const delta = (id: string, offset: number, text: string, kind: "text" | "thinking" = "text"): Event =>
   ({
     stream: STREAM,

@@ -1,4 +1,4 @@
-/** The state of a conversation: the read data and the events, in any order. */
+/** A conversation is what was read and what was told, in whatever order the two come. */
 import type { ChatMessage, ChatSessionDetail, Event } from "@/api/types";
 import { type ChatView, foldChat, NOTHING_SAID, withRead } from "@/features/bots/chat/fold";
 import {
@@ -29,7 +29,7 @@ const talk: Event[] = [
   answered(2, answer("a2", "q2", "Good day.")),
 ];
 
-test("a question, its streamed answer, and its end", () => {
+test("a question, its answer word by word, and its end", () => {
   const views = talk.map((_, upto) => foldChat(read(ONE), talk.slice(0, upto + 1)));
   expect(views.map((view) => textOf(view, "a2"))).toEqual(["", "Good ", "Good day.", "Good day."]);
   expect(views.map((view) => view.draft !== null)).toEqual([true, true, true, false]);
@@ -57,12 +57,12 @@ test("told twice is told once", () => {
   expect(twice).toEqual(once);
 });
 
-test("events that were already read can be repeated", () => {
+test("what was read already may be told again from its beginning", () => {
   const end = foldChat(read(ONE), talk);
   expect(foldChat(read([...end.messages]), talk).messages).toEqual(end.messages);
 });
 
-test("unchanged messages keep their identity", () => {
+test("messages that did not change stay the same objects, so they are not drawn again", () => {
   const before = foldChat(read(ONE), talk.slice(0, 2));
   const after = foldChat(before, talk.slice(2, 3));
   expect(after.messages[0]).toBe(before.messages[0]);
@@ -70,7 +70,7 @@ test("unchanged messages keep their identity", () => {
   expect(after.messages[3]).not.toBe(before.messages[3]);
 });
 
-test("a retry replaces the answer, an edit replaces the question", () => {
+test("a retry takes the place of the answer, and an edit that of the question", () => {
   const before = read([...ONE, question("q2", "a1"), answer("a2", "q2")]);
   const retry = asked(1, question("q2", "a1"), writing("a3", "q2"));
   expect(ids(foldChat(before, [retry]))).toEqual(["q1", "a1", "q2", "a3"]);
@@ -78,12 +78,12 @@ test("a retry replaces the answer, an edit replaces the question", () => {
   expect(ids(foldChat(before, [edit]))).toEqual(["q9", "a9"]);
 });
 
-test("a question on a hidden branch requires a read", () => {
+test("a question on a branch that is not shown has to be read", () => {
   const view = foldChat(read(ONE), [asked(1, question("q7", "elsewhere"), writing("a7", "q7"))]);
   expect([ids(view), view.isStale]).toEqual([["q1", "a1"], true]);
 });
 
-test("a switch of the branch requires a read; a new title does not", () => {
+test("another branch is shown, as by another tab: it has to be read; another title is only told", () => {
   const { summary: _, ...changed } = session({ title: "New", head_id: "a1" });
   const renamed = foldChat(read(ONE), [event(1, "chat.changed", { session: changed }, STREAM)]);
   expect([renamed.session?.title, renamed.isStale]).toEqual(["New", false]);
@@ -92,17 +92,17 @@ test("a switch of the branch requires a read; a new title does not", () => {
   expect(other.isStale).toBe(true);
 });
 
-describe("missing text", () => {
+describe("words that are missing", () => {
   const begun = () => foldChat(read(ONE), [talk[0] as Event]);
 
-  test("requires a read; later pieces are kept until then", () => {
+  test("have to be read, and those behind them are kept until then", () => {
     const gap = foldChat(begun(), [delta("a2", 0, "Good "), delta("a2", 10, "friend"), delta("a2", 16, "!")]);
     expect([textOf(gap, "a2"), gap.isStale]).toEqual(["Good ", true]);
     const filled = withRead(gap, session(), [...ONE, question("q2", "a1"), writing("a2", "q2", "Good de")]);
     expect([textOf(filled, "a2"), filled.isStale]).toEqual(["Good de", true]);
   });
 
-  test("is joined once the read reaches the kept pieces", () => {
+  test("are joined when what was read reaches those that were kept", () => {
     const gap = foldChat(begun(), [delta("a2", 0, "Good "), delta("a2", 10, "friend"), delta("a2", 16, "!")]);
     const reread = (text: string) =>
       withRead(gap, session(), [...ONE, question("q2", "a1"), writing("a2", "q2", text)]);
@@ -115,65 +115,65 @@ describe("missing text", () => {
     expect(textOf(on, "a2")).toBe("Good dear friend! Hi.");
   });
 
-  test("is not removed by an outdated read", () => {
+  test("are not taken away by a read that knows less than was heard", () => {
     const heard = foldChat(begun(), [delta("a2", 0, "Good day.")]);
     const reread = withRead(heard, session(), [...ONE, question("q2", "a1"), writing("a2", "q2", "Good")]);
     expect(textOf(foldChat(reread, [delta("a2", 9, " Sir.")]), "a2")).toBe("Good day. Sir.");
   });
 
-  test("is complete with the end event", () => {
+  test("come whole with the end", () => {
     const gap = foldChat(begun(), [delta("a2", 5, "day.")]);
     expect(textOf(foldChat(gap, [talk[3] as Event]), "a2")).toBe("Good day.");
   });
 
-  test("is counted in characters, an emoji as one", () => {
+  test("are counted as the server counts them, an emoji as one", () => {
     const view = foldChat(begun(), [delta("a2", 0, "🌱🌱"), delta("a2", 2, "é"), delta("a2", 1, "🌱é")]);
     expect([textOf(view, "a2"), view.isStale]).toEqual(["🌱🌱é", false]);
   });
 });
 
-test("a repeated model call starts the text over", () => {
+test("a model that is asked again begins again", () => {
   const view = foldChat(read(ONE), [...talk.slice(0, 3), delta("a2", 0, "Hello"), delta("a2", 5, ".")]);
   expect(textOf(view, "a2")).toBe("Hello.");
 });
 
-test("a subscriber in the middle of an answer gets the rest", () => {
+test("who comes in the middle of an answer hears it on", () => {
   const view = read([...ONE, question("q2", "a1"), writing("a2", "q2", "Good ")], { is_answering: true });
   expect(textOf(foldChat(view, talk.slice(2)), "a2")).toBe("Good day.");
 });
 
-test("late pieces of ended answers and other branches are ignored", () => {
+test("late words of an answer that has ended change nothing, nor do those of another branch", () => {
   const end = foldChat(read(ONE), talk);
   expect(foldChat(end, [delta("a2", 9, " More."), delta("zz", 0, "Who?")])).toEqual(end);
 });
 
-test("a resumed answer continues where it stopped", () => {
+test("an answer is resumed where it was left", () => {
   const left = answer("a1", "q1", "Good", { status: "stopped" });
   const resumed = event(1, "chat.resumed", { answer: writing("a1", "q1", "Good") }, STREAM);
   const view = foldChat(read([question("q1", null), left]), [resumed, delta("a1", 4, " day.")]);
   expect([textOf(view, "a1"), view.messages[1]?.status]).toEqual(["Good day.", "writing"]);
 });
 
-test("thinking is shown until there is text", () => {
+test("a thought is there until there are words", () => {
   const thinking = [talk[0] as Event, delta("a2", 0, "Hm", "thinking"), delta("a2", 2, "…", "thinking")];
   const view = foldChat(read(ONE), thinking);
   expect(view.draft?.thinking).toBe("Hm…");
   expect(foldChat(view, [delta("a2", 0, "Yes.")]).draft?.thinking).toBe("");
 });
 
-test("a summary requires a read; facts are counted once", () => {
+test("a summary has to be read; facts are counted once", () => {
   const summarised = { upto_id: "a1", messages: 2, tokens_before: 9, tokens_after: 3 };
   expect(foldChat(read(ONE), [event(1, "chat.summarised", summarised, STREAM)]).isStale).toBe(true);
   const remembered = event(2, "chat.remembered", { facts: [{ id: "m1", fact: "Likes tea." }] }, STREAM);
   expect(foldChat(read(ONE), [remembered, remembered]).kept).toHaveLength(1);
 });
 
-test("events of other streams are ignored", () => {
+test("events of other streams say nothing here", () => {
   const before = read(ONE);
   expect(foldChat(before, [event(1, "run.progress", { done: 1, total: 2, note: "" })])).toBe(before);
 });
 
-test("a skill use is shown while running and when done, also if repeated", () => {
+test("a skill is seen while it runs and when it is done, told once or twice", () => {
   const begun = [asked(1, question("q2", "a1"), writing("a2", "q2")), delta("a2", 0, "I look.")];
   const running = skill(2, "a2", use({ state: "running", output: "", duration_ms: null }));
   const done = skill(3, "a2", use());
@@ -188,7 +188,7 @@ test("a skill use is shown while running and when done, also if repeated", () =>
   expect(textOf(foldChat(read(ONE), [...begun, running, done]), "a2")).toBe("I look.");
 });
 
-test("a finished answer contains its own skill uses", () => {
+test("an answer that has ended says itself what it used", () => {
   const ended = answer("a2", "q2", "Cold.", { answer: { ...FACTS, skills_used: [use()] } });
   const view = foldChat(read(ONE), [asked(1, question("q2", "a1"), writing("a2", "q2")), answered(2, ended)]);
   expect(foldChat(view, [skill(3, "a2", use({ id: "late" }))])).toEqual(view);

@@ -1,4 +1,4 @@
-/** Renders the Chat tab; the test acts as the server, over HTTP and WebSocket. */
+/** The Chat tab on a page of its own: the test is the server, over HTTP and over the live line. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import {
   createMemoryHistory,
@@ -47,7 +47,7 @@ export function openChat(bot: Bot, path = "/bots/iris/chat/s1") {
   return { history, live };
 }
 
-/** Open the connection and accept the subscription. */
+/** The line is open, and the conversation may be followed. */
 export async function connect(line = 1): Promise<void> {
   await waitFor(() => expect(FakeSocket.all).toHaveLength(line));
   act(() => {

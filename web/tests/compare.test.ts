@@ -4,7 +4,7 @@ const NAMES = { left: "before", right: "after" };
 const rowsOf = (before: string, after: string) =>
   compare(before, after, NAMES).rows.map(({ kind, left, right }) => [kind, left, right]);
 
-test("equal texts have no differences", () => {
+test("equal texts have nothing to show", () => {
   expect(compare("a\nb\n", "a\nb\n", NAMES)).toEqual({
     ...NAMES,
     added: 0,
@@ -14,7 +14,7 @@ test("equal texts have no differences", () => {
   });
 });
 
-test("a changed line is one row", () => {
+test("a line that is another is one row", () => {
   expect(compare("tone: dry\n", "tone: warm\n", NAMES)).toMatchObject({
     added: 1,
     removed: 1,
@@ -22,7 +22,7 @@ test("a changed line is one row", () => {
   });
 });
 
-test("added and removed lines are shown at their position", () => {
+test("lines come and go where they stand", () => {
   expect(rowsOf("a\nb\nc\n", "a\nc\nd\n")).toEqual([
     ["same", "a", "a"],
     ["removed", "b", ""],
@@ -31,7 +31,7 @@ test("added and removed lines are shown at their position", () => {
   ]);
 });
 
-test("additional lines follow the changed ones", () => {
+test("more lines than before are added behind those that changed", () => {
   expect(rowsOf("a\nx\nz\n", "a\ny\nyy\nz\n")).toEqual([
     ["same", "a", "a"],
     ["changed", "x", "y"],
@@ -40,7 +40,7 @@ test("additional lines follow the changed ones", () => {
   ]);
 });
 
-test("long unchanged stretches are omitted", () => {
+test("long stretches that are the same are left out", () => {
   const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
   const rows = rowsOf(lines.join("\n"), lines.with(10, "other").join("\n"));
   expect(rows.at(0)).toEqual(["skipped", "7", ""]);
@@ -48,11 +48,11 @@ test("long unchanged stretches are omitted", () => {
   expect(rows.at(-1)).toEqual(["skipped", "6", ""]);
 });
 
-test("a new text is added from its first line", () => {
+test("a text out of nothing is new from its first line on", () => {
   expect(rowsOf("", "a\n")).toEqual([["added", "", "a"]]);
 });
 
-test("very long different texts keep every line", () => {
+test("of very long texts that differ throughout, each line is still there", () => {
   const text = (word: string) => Array.from({ length: 5000 }, (_, at) => `${word} ${at}`).join("\n");
   const found = compare(`same\n${text("old")}\nend`, `same\n${text("new")}\nend`, { left: "a", right: "b" });
   expect(found).toMatchObject({ added: 5000, removed: 5000 });

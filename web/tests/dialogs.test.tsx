@@ -10,14 +10,14 @@ import { openPage, withoutLayout } from "./workflowPage";
 
 beforeEach(withoutLayout);
 
-/** The backdrop of a dialog. */
+/** What lies between a dialog and the page. */
 async function clickBeside(): Promise<void> {
   const [beside] = document.querySelectorAll("[data-base-ui-portal] > [role=presentation]");
   if (!beside) throw new Error("No dialog is open.");
   await userEvent.click(beside);
 }
 
-test("a click outside does not close a dialog with a one-time key; Escape does", async () => {
+test("a key that is shown only once is not lost by a click beside it; Escape closes it", async () => {
   const requests = serve({
     "POST /api/v1/keys": { data: { id: "k1", name: "nightly", key: "forge_once" } },
     "GET /api/v1/keys": { data: [] },
@@ -35,7 +35,7 @@ test("a click outside does not close a dialog with a one-time key; Escape does",
   expect(onOpenChange).toHaveBeenCalledWith(false, expect.anything());
 });
 
-test("a click outside does not close a drawer with input; its button does", async () => {
+test("the input of a skill stays when somebody clicks beside the drawer; its button closes it", async () => {
   serve({ "GET /api/v1/bots": { data: [] } });
   const close = vi.fn();
   openPage(<RunDrawer skill={detail()} close={close} />);
@@ -46,7 +46,7 @@ test("a click outside does not close a drawer with input; its button does", asyn
   await waitFor(() => expect(close).toHaveBeenCalled());
 });
 
-test("a click outside closes confirmations and help", async () => {
+test("a question that is asked back is left by a click beside it, and so is the help", async () => {
   const onOpenChange = vi.fn<(open: boolean) => void>();
   const asked = { open: true, onOpenChange, title: "Sure?", description: "", action: "Do it" };
   const { unmount } = render(<Confirm {...asked} onConfirm={() => undefined} />);

@@ -28,7 +28,7 @@ const rows: DiffRow[] = [
 const cells = () =>
   screen.getAllByRole("row").map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent));
 
-test("texts are side by side on wide screens", () => {
+test("two texts stand side by side where there is room", () => {
   beWide();
   render(<Diff diff={diff({ rows })} />);
   expect(cells()).toEqual([
@@ -40,7 +40,7 @@ test("texts are side by side on wide screens", () => {
   ]);
 });
 
-test("texts are unified on narrow screens", () => {
+test("and one below the other where there is not", () => {
   beWide(false);
   render(<Diff diff={diff({ rows, is_cut: true })} />);
   expect(cells()).toEqual([
@@ -55,7 +55,7 @@ test("texts are unified on narrow screens", () => {
 });
 
 test.each(["", "a\nb\n", "a\r\nb\r\n", "a\nb\r\nc", "a\rb\n", "\n"])(
-  "splitting and joining %j changes nothing",
+  "taking %j apart and joining it again changes nothing",
   (text) => {
     const separator = lineSeparator(text);
     expect(text.split(separator).join(separator)).toBe(text);
@@ -63,7 +63,7 @@ test.each(["", "a\nb\n", "a\r\nb\r\n", "a\nb\r\nc", "a\rb\n", "\n"])(
   },
 );
 
-test("a problem is marked inside the text, even if its position is invalid", () => {
+test("a problem is marked inside of the text, wherever it says it is", () => {
   const starts = [0, 4, 8];
   const doc = {
     lines: 3,

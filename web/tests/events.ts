@@ -1,9 +1,9 @@
-/** Events, gates and runs for tests, with brief constructors that match the schema. */
+/** Events, gates and runs for tests: short to write, true to the schema. */
 import type { Event, EventOf, EventType, Gate, Run } from "@/api/types";
 
 const START = Date.UTC(2026, 10, 15, 12, 0, 0);
 
-/** Return an event at second `seq` of the test's run. */
+/** An event at second `seq` of the test's run. */
 export function event<Type extends EventType>(
   seq: number,
   type: Type,
@@ -13,7 +13,7 @@ export function event<Type extends EventType>(
   return { stream, seq, at: time(seq), type, data } as Event;
 }
 
-/** Return an ephemeral event. Its type need not exist: only its form matters here. */
+/** An event that is only told to those who listen. There need not be such a type: only its form matters here. */
 export const whisper = (text: string, stream = "run:r1") =>
   ({ stream, seq: null, at: time(0), type: "test.whisper", data: { text } }) as unknown as Event;
 

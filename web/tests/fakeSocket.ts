@@ -1,4 +1,4 @@
-/** A WebSocket without a network; the test acts as the server. */
+/** A WebSocket without a network: the test is the server. */
 type Sent = { type: string; stream: string; after?: number };
 
 export class FakeSocket {

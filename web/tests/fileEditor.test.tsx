@@ -11,7 +11,7 @@ import { Toaster } from "@/ui/Toaster";
 import { beWide, diff, file } from "./bots";
 import { serve } from "./server";
 
-/** The real editor needs the layout of a browser, which jsdom lacks; it is tested in a browser. */
+/** The real editor draws with the browser's layout, which jsdom has not; its own test is in a browser. */
 vi.mock("@/ui/editor/Editor", () => ({
   Editor: ({
     label,
@@ -35,13 +35,13 @@ vi.mock("@/ui/editor/Editor", () => ({
 
 const one = file("one");
 
-test("a draft exists only while the text differs", () => {
+test("there is a draft only while the text is another", () => {
   const draft = edited(undefined, "one more", one);
   expect(draft).toEqual({ text: "one more", base: { text: "one", hash: "hash of one", version: 1 } });
   expect(edited(draft, "one", one)).toBeUndefined();
 });
 
-test("a draft keeps its base when the file changes", () => {
+test("a draft stays with what it was begun from, whatever becomes of the file", () => {
   const draft = edited(undefined, "mine", one);
   const changed = edited(draft, "mine too", file("theirs", { version: 2 }));
   expect(changed?.base).toEqual(baseOf(one));
@@ -50,20 +50,20 @@ test("a draft keeps its base when the file changes", () => {
   );
 });
 
-test("text typed during a save is based on the saved version", () => {
+test("what was typed while it was saved goes on from what was saved", () => {
   const draft: Draft = { text: "saved and more", base: baseOf(one) };
   const saved = file("saved", { version: 2 });
   expect(afterSave(draft, "saved", saved)).toEqual({ text: "saved and more", base: baseOf(saved) });
   expect(afterSave({ ...draft, text: "saved" }, "saved", saved)).toBeUndefined();
 });
 
-test("drafts of other files are unchanged", () => {
+test("the drafts of other files are left alone", () => {
   const mine: Draft = { text: "a", base: baseOf(one) };
   expect(withDraft({ user: mine }, "soul", mine)).toEqual({ user: mine, soul: mine });
   expect(withDraft({ user: mine, soul: mine }, "soul", undefined)).toEqual({ user: mine });
 });
 
-/** Renders the editor with a server that stores one file; `disk.now` is its content, which others may change. */
+/** The editor over a server that keeps one file; `disk.now` is what somebody else may change. */
 function show(start: FileState = one) {
   beWide();
   const disk = { now: start };
@@ -117,14 +117,14 @@ const sent = async (requests: Request[], method: string, ending: string) =>
       .map((request) => request.clone().json()),
   );
 
-test("an unedited text follows the file", async () => {
+test("whoever has typed nothing sees the file as it is", async () => {
   const { changeOutside } = show();
   expect(await text()).toHaveValue("one");
   await changeOutside(file("theirs", { version: 2 }));
   await waitFor(async () => expect(await text()).toHaveValue("theirs"));
 });
 
-test("typed text is not replaced, and the user is notified", async () => {
+test("what somebody types is never replaced, and they are told", async () => {
   const { changeOutside } = show();
   await userEvent.type(await text(), " mine");
   await changeOutside(file("theirs", { version: 2 }));
@@ -136,7 +136,7 @@ test("typed text is not replaced, and the user is notified", async () => {
   expect(await text()).toHaveValue("one mine");
 });
 
-test("text is validated once after a pause, and each problem shows its line", async () => {
+test("what is typed is checked once, after a pause, and each mistake has its line", async () => {
   const { requests } = show();
   await userEvent.type(await text(), "!!!");
   expect(await screen.findByRole("button", { name: /line 3.*No\./ })).toBeInTheDocument();
@@ -145,7 +145,7 @@ test("text is validated once after a pause, and each problem shows its line", as
   expect(last).toEqual({ content: "one!!!" });
 });
 
-test("a save sends the base version and a description", async () => {
+test("a save goes on top of what was read, with a few words", async () => {
   const { requests } = show();
   expect(await screen.findByRole("button", { name: "Save" })).toBeDisabled();
   await userEvent.type(await text(), "!");
@@ -168,7 +168,7 @@ async function meetConflict() {
   return requests;
 }
 
-test("a conflict can be resolved by overwriting", async () => {
+test("in a conflict, mine can be saved on top of theirs", async () => {
   const requests = await meetConflict();
   await userEvent.click(screen.getByRole("button", { name: "Overwrite with mine" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
@@ -177,14 +177,14 @@ test("a conflict can be resolved by overwriting", async () => {
   expect(bodies.map((body) => body.content)).toEqual(["one mine", "one mine"]);
 });
 
-test("a conflict can be postponed without losing text", async () => {
+test("in a conflict, keeping on editing loses nothing", async () => {
   await meetConflict();
   await userEvent.click(screen.getByRole("button", { name: "Keep editing" }));
   expect(await text()).toHaveValue("one mine");
   expect(screen.getByText(/was changed while you were editing/)).toBeInTheDocument();
 });
 
-test("a conflict can be resolved by taking theirs, and undone", async () => {
+test("in a conflict, theirs can be taken, and mine comes back if that was wrong", async () => {
   await meetConflict();
   await userEvent.click(screen.getByRole("button", { name: "Use theirs" }));
   await waitFor(async () => expect(await text()).toHaveValue("theirs"));
@@ -192,7 +192,7 @@ test("a conflict can be resolved by taking theirs, and undone", async () => {
   expect(await text()).toHaveValue("one mine");
 });
 
-test("a hand edit is accepted as reviewed", async () => {
+test("an edit by hand is shown with its difference and accepted as it was seen", async () => {
   const hand = file("by hand", {
     is_accepted: false,
     diff: diff({ left: "version 1", right: "the file on disk" }),
@@ -204,7 +204,7 @@ test("a hand edit is accepted as reviewed", async () => {
   expect(await sent(requests, "POST", "/accept")).toEqual([{ hash: "hash of by hand", message: "" }]);
 });
 
-test("an invalid hand edit cannot be accepted, and a missing file can be restored", async () => {
+test("an edit by hand with a mistake cannot be accepted, and a file that is gone can be written back", async () => {
   const problem = { file: "soul" as const, line: 1, message: "No.", is_warning: false };
   const { changeOutside } = show(file("bad", { is_accepted: false, problems: [problem] }));
   expect(await screen.findByRole("button", { name: "Accept" })).toBeDisabled();

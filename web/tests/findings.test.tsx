@@ -1,4 +1,4 @@
-/** The findings of an audit: navigation and filter. */
+/** The findings of an audit, walked through and filtered. */
 import { render, screen, waitFor } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { useState } from "react";
@@ -16,7 +16,7 @@ const rows: CheckRow[] = [
 ];
 
 beforeEach(() => {
-  // jsdom has no layout, so no row would be visible and rendered.
+  // jsdom has no layout: nothing would be seen, so nothing would be drawn.
   vi.spyOn(HTMLElement.prototype, "offsetHeight", "get").mockReturnValue(100);
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(1000);
   window.addEventListener("keydown", shortcuts.handle);
@@ -37,7 +37,7 @@ function Found() {
 const part = (number: number) =>
   screen.getByRole("article", { name: `A4, fail: app/part_${number}.py:${number}` });
 
-test("J and K move through the findings", async () => {
+test("J and K walk through the findings", async () => {
   render(<Found />);
   await userEvent.keyboard("jj");
   await waitFor(() => expect(part(2)).toHaveFocus());
@@ -45,7 +45,7 @@ test("J and K move through the findings", async () => {
   await waitFor(() => expect(part(1)).toHaveFocus());
 });
 
-test("the filter keeps the focus while findings change", async () => {
+test("the filter keeps the focus, whatever it leaves of the findings", async () => {
   render(<Found />);
   await userEvent.keyboard("j/part_2");
   const filter = screen.getByRole("searchbox", { name: "Filter findings" });

@@ -7,7 +7,7 @@ const started = event(2, "run.started", { worker: "w1", attempt: 1 });
 const problem = { code: "unavailable", message: "No answer.", hint: "Try later.", retryable: true };
 const fold = (...events: Event[]) => foldRun(NOTHING_YET, events);
 
-test("folding events in one batch or one by one gives the same state", () => {
+test("folding in one batch or one by one gives the same", () => {
   const events = [
     created,
     started,
@@ -19,25 +19,25 @@ test("folding events in one batch or one by one gives the same state", () => {
   expect(oneByOne).toEqual(fold(...events));
 });
 
-test("a fold does not change its input", () => {
+test("a fold changes nothing it was given", () => {
   const before = fold(created, started);
   const copy = structuredClone(before);
   foldRun(before, [event(3, "step.started", { step: 1, name: "fetch", attempt: 1 })]);
   expect(before).toEqual(copy);
 });
 
-test("a run starts when the first worker takes it, not a later one", () => {
+test("a run starts when the first worker takes it up, not when a second one does", () => {
   const view = fold(created, started, event(9, "run.started", { worker: "w2", attempt: 2 }));
   expect(view.startedAt).toBe(time(2));
 });
 
-test("a waiting run keeps waiting when another worker takes it", () => {
+test("a run that waits goes on waiting when another worker takes it up", () => {
   const waiting = event(3, "run.waiting", { reason: "gate", until: null });
   const again = event(4, "run.started", { worker: "w2", attempt: 2 });
   expect(fold(created, started, waiting, again).status).toBe("waiting");
 });
 
-test("a retried step keeps its start time and shows its last error", () => {
+test("a step that is tried again keeps its beginning and, while it goes, its last error", () => {
   const failed = event(4, "step.finished", {
     step: 1,
     name: "fetch",
@@ -71,7 +71,7 @@ test("a retried step keeps its start time and shows its last error", () => {
   ]);
 });
 
-test("a permanently failed step is an error", () => {
+test("a step that failed for good is an error", () => {
   const data = {
     step: 1,
     name: "fetch",
@@ -85,7 +85,7 @@ test("a permanently failed step is an error", () => {
   ]);
 });
 
-test("parallel steps are distinguished by their number", () => {
+test("steps side by side are kept apart by their number", () => {
   const view = fold(
     event(3, "step.started", { step: 2, name: "branch 0", attempt: 1 }),
     event(4, "step.started", { step: 3, name: "branch 1", attempt: 1 }),
@@ -97,7 +97,7 @@ test("parallel steps are distinguished by their number", () => {
   ]);
 });
 
-test("running steps of an ended run are stopped", () => {
+test("whatever is going when a run ends is stopped", () => {
   const view = fold(
     created,
     started,
@@ -111,13 +111,13 @@ test("running steps of an ended run are stopped", () => {
   });
 });
 
-test("waiting ends when the run continues", () => {
+test("waiting ends when the run goes on", () => {
   const waiting = fold(created, started, event(3, "run.waiting", { reason: "sleep", until: time(60) }));
   expect(waiting.status).toBe("waiting");
   expect(foldRun(waiting, [event(4, "run.resumed", {})]).status).toBe("running");
 });
 
-test("an answer is stored with its gate", () => {
+test("an answer is kept with its gate", () => {
   const answer = { option: "approve", comment: "go", answered_by: "Robin" };
   const view = fold(
     event(3, "gate.opened", { gate: gate() }),
@@ -134,19 +134,19 @@ test.each([
   expect(view.gates).toEqual([gate({ status })]);
 });
 
-test("a gate reopened after a crash is listed once", () => {
+test("a gate that is opened again after a crash is there once", () => {
   const opened = (seq: number) => event(seq, "gate.opened", { gate: gate() });
   expect(fold(opened(3), opened(4)).gates).toHaveLength(1);
 });
 
-test("an unknown event changes nothing and is logged", () => {
+test("an event of a newer server changes nothing and is in the log", () => {
   const future = { ...created, seq: 9, type: "run.teleported", data: { to: "mars" } } as unknown as Event;
   const view = fold(created, future);
   expect({ ...view, log: [] }).toEqual({ ...fold(created), log: [] });
   expect(view.log.at(-1)?.text).toContain("mars");
 });
 
-test("the log describes each event", () => {
+test("the log says in words what happened", () => {
   const view = fold(
     created,
     started,

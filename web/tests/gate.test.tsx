@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => window.removeEventListener("keydown", shortcuts.handle));
 
-test("shows everything needed to decide", async () => {
+test("shows everything that is needed to decide", async () => {
   const shown = gate({
     body: "Runs `alembic upgrade`.\n\n- reversible",
     payload: { table: "baskets", is_nullable: true, estimate: { rows: 3 }, files: ["a.py", "b.py"] },
@@ -33,7 +33,7 @@ test("shows everything needed to decide", async () => {
   ]);
 });
 
-test("text of a run is never rendered as HTML", async () => {
+test("what a run sends is text, whatever it looks like", async () => {
   const body = "<img src=x onerror=alert(1)> [link](javascript:alert(1))";
   const { container } = render(<GateCard gate={gate({ body })} isBusy={false} hasKey onAnswer={onAnswer} />);
   await waitFor(() => expect(container.querySelector(".whitespace-pre-wrap")).toBeNull());
@@ -47,7 +47,7 @@ test("a button answers with its option", async () => {
   expect(onAnswer).toHaveBeenCalledExactlyOnceWith("reject", "");
 });
 
-test("a comment is sent with the answer", async () => {
+test("a comment goes with the answer", async () => {
   render(<GateCard gate={gate()} isBusy={false} hasKey onAnswer={onAnswer} />);
   await userEvent.click(screen.getByRole("button", { name: "Add a comment" }));
   await userEvent.keyboard(" looks right to me ");
@@ -55,13 +55,13 @@ test("a comment is sent with the answer", async () => {
   expect(onAnswer).toHaveBeenCalledExactlyOnceWith("approve", "looks right to me");
 });
 
-test("A chooses the first positive answer", async () => {
+test("A takes the first positive answer", async () => {
   render(<GateCard gate={gate()} isBusy={false} hasKey onAnswer={onAnswer} />);
   await userEvent.keyboard("a");
   expect(onAnswer).toHaveBeenCalledExactlyOnceWith("approve", "");
 });
 
-test("A does nothing without a positive answer or while sending", async () => {
+test("A does nothing where no answer is a yes, or while one is on its way", async () => {
   const options = [{ id: "ada", label: "Ada", tone: "neutral" as const }];
   const { rerender } = render(
     <GateCard gate={gate({ options })} isBusy={false} hasKey onAnswer={onAnswer} />,
@@ -73,7 +73,7 @@ test("A does nothing without a positive answer or while sending", async () => {
   expect(screen.getByRole("button", { name: "Reject" })).toBeDisabled();
 });
 
-test("A does nothing if several questions are open", async () => {
+test("of several questions none is answered by a key: each may be unread", async () => {
   const answer = vi.fn(async () => undefined);
   const open = (...ids: string[]) => (
     <QueryClientProvider client={new QueryClient()}>
@@ -92,7 +92,7 @@ test("A does nothing if several questions are open", async () => {
   await waitFor(() => expect(answer).toHaveBeenCalledOnce());
 });
 
-test("the focus returns to the page after answering", async () => {
+test("who has answered is at the page, not nowhere", async () => {
   const shown = (status: "open" | "answered") => (
     <QueryClientProvider client={new QueryClient()}>
       <main tabIndex={-1}>

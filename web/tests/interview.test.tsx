@@ -18,23 +18,23 @@ const second = interview({ revision: 2, turn: question("How should it talk?", "W
 const PATH = `/api/v1/builder/sessions/${SESSION}`;
 const thinking = interview({ revision: 2, due: "ask" });
 
-test("the latest turn wins, whichever way it arrived", () => {
+test("the later turn counts, whichever way it came", () => {
   const first = opened(interview());
   expect(follow(first, [turned(second)]).session).toBe(second);
   expect(follow(first, [{ type: "read", session: second }]).session).toBe(second);
 });
 
-test("outdated turns are ignored", () => {
+test("what comes late changes nothing", () => {
   const now = opened(second);
   expect(follow(now, [{ type: "read", session: interview() }, turned(interview())])).toBe(now);
 });
 
-test("turns of other interviews are ignored", () => {
+test("another interview's turn is not this one's", () => {
   const now = opened(interview());
   expect(follow(now, [turned(interview({ session_id: "other", revision: 9 }))])).toBe(now);
 });
 
-test("streamed text is shown until the turn arrives", () => {
+test("what the model writes grows, until the turn is there", () => {
   const growing = follow(opened(interview()), [turned(thinking), wrote("How should "), wrote("it talk")]);
   expect(growing.growing).toBe("How should it talk");
   const read: Told = { type: "read", session: thinking };
@@ -42,11 +42,11 @@ test("streamed text is shown until the turn arrives", () => {
   expect(follow(growing, [turned({ ...second, revision: 3 })]).growing).toBe("");
 });
 
-test("text that arrives after the turn is ignored", () => {
+test("words that come after the turn are not shown with it", () => {
   expect(follow(opened(second), [wrote("Strategy")]).growing).toBe("");
 });
 
-test("a deleted interview is marked as deleted", () => {
+test("a deleted interview is gone", () => {
   expect(follow(opened(interview()), [deleted]).isGone).toBe(true);
 });
 
@@ -81,7 +81,7 @@ function talk(session: Interview) {
   return { result, told };
 }
 
-test("a double click is sent once, for the visible turn", async () => {
+test("what is pressed twice is sent once, for the turn on the page", async () => {
   const requests = serve({ [`POST ${PATH}/answer`]: { data: second } });
   const { result, told } = talk(interview());
   act(() => {
@@ -94,7 +94,7 @@ test("a double click is sent once, for the visible turn", async () => {
   ]);
 });
 
-test("an outdated answer shows the current turn", async () => {
+test("an answer that comes too late shows the turn that waits now", async () => {
   const late = { code: "went_on", message: "Forge has gone on since." };
   serve({ [`POST ${PATH}/answer`]: { status: 409, errors: [late] }, [`GET ${PATH}`]: { data: second } });
   const { result, told } = talk(interview());
@@ -103,7 +103,7 @@ test("an outdated answer shows the current turn", async () => {
   expect(result.current.problem).toBeNull();
 });
 
-test("an error is shown at its turn", async () => {
+test("what is refused is told at its turn", async () => {
   const refused = { code: "bad_answer", message: "Choose one of the options." };
   serve({ [`POST ${PATH}/answer`]: { status: 400, errors: [refused] } });
   const { result, told } = talk(interview());
@@ -112,20 +112,20 @@ test("an error is shown at its turn", async () => {
   expect(told).toEqual([]);
 });
 
-test("a soul is sent only for a single bot", () => {
+test("a soul is imported for one bot only", () => {
   const wish = { ...NO_WISH, soul: "You are Quill.", description: " Stories " };
   expect(bodyOf(wish)).toEqual({ mode: "bot", description: "Stories", soul: "You are Quill." });
   expect(bodyOf({ ...wish, kind: "skill" })).toEqual({ mode: "skill", description: "Stories" });
   expect(bodyOf({ ...wish, kind: "batch" })).toEqual({ mode: "batch", description: "Stories", variants: 3 });
 });
 
-test("a description is required", () => {
+test("something has to be said before it begins", () => {
   expect(isSaid({ ...NO_WISH, description: " " })).toBe(false);
   expect(isSaid({ ...NO_WISH, soul: "You are Quill." })).toBe(true);
   expect(isSaid({ ...NO_WISH, kind: "skill", soul: "You are Quill." })).toBe(false);
 });
 
-test("the name of the result is shown as far as it is known", () => {
+test("what is being made has a name, as well as it is known", () => {
   expect(nameOf({ name: null, initial_description: " Stories\n for children ", mode: "bot" })).toBe(
     "Stories for children",
   );

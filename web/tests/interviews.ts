@@ -1,4 +1,4 @@
-/** Interviews for tests, with brief constructors that match the schema. */
+/** Interviews for tests: short to write, true to the schema. */
 import type { Event, Interview, InterviewTurn } from "@/api/types";
 import { time } from "./events";
 

@@ -1,4 +1,4 @@
-/** The module detects the platform once, so each test imports it again. */
+/** The page reads its machine once, so each test imports it anew. */
 async function on(machine: string) {
   vi.resetModules();
   vi.spyOn(navigator, "userAgent", "get").mockReturnValue(machine);

@@ -4,7 +4,7 @@ import { userEvent } from "@testing-library/user-event";
 import { Send } from "@/features/bots/messages/Send";
 import { held, serve } from "./server";
 
-test("text typed while sending is kept, sent text is removed", async () => {
+test("what was typed while a letter was sent is kept, and what was sent is not", async () => {
   const { reply, answer } = held();
   serve({ "POST /api/v1/messages": reply });
   render(

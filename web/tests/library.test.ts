@@ -6,7 +6,7 @@ import { hasUpdates, whereFrom } from "@/features/skills/words";
 import { inputOfTest, readInput } from "@/ui/json";
 import { ask, card, detail, grant, scope } from "./skillViews";
 
-test("invalid search params are dropped", () => {
+test("an address of the library says what it can and drops the rest", () => {
   expect(
     readShelf({ q: 42, kind: "script", tier: "royal", state: "review", source: "git", install: true }),
   ).toEqual({
@@ -22,7 +22,7 @@ test("invalid search params are dropped", () => {
   expect(isFiltered(readShelf({ capability: "kv" }))).toBe(true);
 });
 
-test("a skill matches if all words and filters match", () => {
+test("a skill fits when every word is somewhere in it and all that is chosen is so", () => {
   const skill = card({ categories: ["assistant"], capabilities: ["http_get"], source: { type: "starter" } });
   const searches = ["", "WEAR", "weather assistant", "weather snow"];
   expect(searches.map((q) => fits(skill, { q }))).toEqual([true, true, true, false]);
@@ -32,7 +32,7 @@ test("a skill matches if all words and filters match", () => {
   expect(fits(skill, { source: "git" })).toBe(false);
 });
 
-test("outdated grants do not count but are preselected for review", () => {
+test("what was granted before an edit does not count, but is where the next review begins", () => {
   const before = grant("http_get", { folder_hash: "then", scope: scope({ hosts: ["a.example"] }) });
   const edited = detail({ asks: [ask("http_get"), ask("kv")], grants: [before], granted: [] });
   expect(isEdited(edited)).toBe(true);
@@ -42,7 +42,7 @@ test("outdated grants do not count but are preselected for review", () => {
   expect(isChanged(edited, choiceOf(edited))).toBe(true);
 });
 
-test("a choice is a change only if the effective grants differ", () => {
+test("a choice is a change only when something else would count", () => {
   const skill = detail({
     asks: [ask("kv"), ask("get_secret")],
     grants: [grant("kv"), grant("get_secret")],
@@ -53,19 +53,19 @@ test("a choice is a change only if the effective grants differ", () => {
   expect(isChanged(skill, withAsk(choiceOf(skill), ask("kv"), false))).toBe(true);
 });
 
-test("logging needs no grant", () => {
+test("everything may write to its log, so that is nothing to grant", () => {
   const skill = detail({ asks: [ask("log")], grants: [grant("log")], granted: ["log"] });
   expect(wishesOf(skill.asks, { log: scope() })).toEqual([]);
   expect(isChanged(skill, choiceOf(skill))).toBe(false);
 });
 
-test("requests that were removed are not granted again", () => {
+test("what is no longer asked for is not granted again", () => {
   expect(choiceOf(detail({ asks: [ask("kv")], grants: [grant("kv"), grant("log")] }))).toEqual({
     kv: scope(),
   });
 });
 
-test("granting starts with the requested scope, in the order of requests", () => {
+test("allowing something begins with what it asks for, in the order it asks", () => {
   const asks = [ask("http_get", { scope: scope({ hosts: ["a.example"] }) }), ask("kv")];
   const [first, second] = asks;
   const choice = asks.toReversed().reduce((before, one) => withAsk(before, one, true), {});
@@ -82,13 +82,13 @@ test("granting starts with the requested scope, in the order of requests", () =>
   ]);
 });
 
-test("requests beyond the grants are shown", () => {
+test("what it asks for beyond what it has is told, unless it has everything", () => {
   const wide = ask("http_get", { scope: scope({ hosts: ["a.example", "b.example"] }) });
   expect(missing(wide, scope({ hosts: ["a.example"] }), "hosts")).toEqual(["b.example"]);
   expect(missing(wide, scope({ hosts: ["*"] }), "hosts")).toEqual([]);
 });
 
-test("files are a tree with SKILL.md first", () => {
+test("the files of a skill are a tree, its SKILL.md first", () => {
   const paths = ["tests/b.json", "a.md", "tests/deep/c.json", "SKILL.md"];
   const root = treeOf(paths.map((path) => ({ path, bytes: 1, is_text: true })));
   expect(root.files.map(({ path }) => path)).toEqual(["SKILL.md", "a.md"]);
@@ -98,7 +98,7 @@ test("files are a tree with SKILL.md first", () => {
   expect(["skill.js", "a/b.test.py", "Makefile"].map(languageOfFile)).toEqual(["js", "py", "Makefile"]);
 });
 
-test("an input must be an object, otherwise the problem is shown", () => {
+test("an input is an object, and what is wrong with another is said", () => {
   expect(readInput("  ")).toEqual({ input: {}, problem: null });
   expect(readInput('{"city": "Bern"}')).toEqual({ input: { city: "Bern" }, problem: null });
   for (const text of ["[1]", "null", '"Bern"']) expect(readInput(text).problem).toContain("object");
@@ -110,7 +110,7 @@ test("an input must be an object, otherwise the problem is shown", () => {
   expect(inputOfTest("no test")).toBeNull();
 });
 
-test("a source shows its address and whether it can be updated", () => {
+test("a source says where it is, and whether there can be news", () => {
   const git = {
     type: "git" as const,
     url: "https://x.example/a.git",

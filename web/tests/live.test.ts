@@ -35,7 +35,7 @@ function follow(stream: string, after: number | "now"): (number | null)[] {
 
 const say = (...events: ForgeEvent[]) => FakeSocket.last.say({ type: "events", events });
 
-test("all streams share one socket, each from the end of its history", () => {
+test("all streams go through one socket, each from where its history ended", () => {
   follow("run:r1", 7);
   follow("account:a1", 3);
   FakeSocket.last.accept();
@@ -46,7 +46,7 @@ test("all streams share one socket, each from the end of its history", () => {
   ]);
 });
 
-test("a lost connection is restored with the missed events", () => {
+test("a cut line is mended, and asked for exactly what was missed", () => {
   const seen = follow("run:r1", 0);
   FakeSocket.last.accept();
   say(progress(1), progress(2));
@@ -62,7 +62,7 @@ test("a lost connection is restored with the missed events", () => {
   expect(seen).toEqual([1, 2, 3]);
 });
 
-test("repeated events are delivered once", () => {
+test("what comes twice is delivered once", () => {
   const seen = follow("run:r1", 0);
   FakeSocket.last.accept();
   say(progress(1), progress(2));
@@ -70,7 +70,7 @@ test("repeated events are delivered once", () => {
   expect(seen).toEqual([1, 2, 3]);
 });
 
-test("a second listener gets the missing events, the first gets none again", () => {
+test("a second listener gets what it lacks, the first nothing again", () => {
   const first = follow("run:r1", 0);
   FakeSocket.last.accept();
   say(progress(1), progress(2));
@@ -81,7 +81,7 @@ test("a second listener gets the missing events, the first gets none again", () 
   expect(second).toEqual([1, 2, 3]);
 });
 
-test("events are delivered only to subscribers of their stream", () => {
+test("events go only to those who follow their stream", () => {
   const one = follow("run:r1", 0);
   const two = follow("run:r2", 0);
   FakeSocket.last.accept();
@@ -89,7 +89,7 @@ test("events are delivered only to subscribers of their stream", () => {
   expect([one, two]).toEqual([[], [1]]);
 });
 
-test("the last unsubscribe ends the subscription", () => {
+test("the last one to leave a stream ends its subscription", () => {
   const leaveFirst = live.subscribe("run:r1", 0, { onEvents: () => undefined });
   const leaveSecond = live.subscribe("run:r1", 0, { onEvents: () => undefined });
   FakeSocket.last.accept();
@@ -100,7 +100,7 @@ test("the last unsubscribe ends the subscription", () => {
   expect(unsubscribed()).toEqual([{ type: "unsubscribe", stream: "run:r1" }]);
 });
 
-test("a subscription without history skips earlier events, also after a reconnect", () => {
+test("from now on: what was before is skipped, also after a cut", () => {
   const seen = follow("account:a1", "now");
   FakeSocket.last.accept();
   expect(FakeSocket.last.sent.at(-1)).toEqual({ type: "subscribe", stream: "account:a1", after: null });
@@ -113,7 +113,7 @@ test("a subscription without history skips earlier events, also after a reconnec
   expect(seen).toEqual([41]);
 });
 
-test("ephemeral events are passed on in order and do not move the cursor", () => {
+test("whispers are handed on in their place and leave the cursor alone", () => {
   const seen = follow("run:r1", 0);
   FakeSocket.last.accept();
   say(whisper("a"), progress(1), whisper("b"), progress(2), whisper("c"));
@@ -126,7 +126,7 @@ test("ephemeral events are passed on in order and do not move the cursor", () =>
   expect(FakeSocket.last.sent).toEqual([{ type: "subscribe", stream: "run:r1", after: 2 }]);
 });
 
-test("ephemeral events are dropped until the position is known", () => {
+test("before it is known where now is, nobody hears a whisper", () => {
   const seen = follow("account:a1", "now");
   FakeSocket.last.accept();
   say(whisper("early", "account:a1"));
@@ -139,7 +139,7 @@ test("ephemeral events are dropped until the position is known", () => {
   expect(FakeSocket.last.sent).toEqual([{ type: "subscribe", stream: "account:a1", after: 40 }]);
 });
 
-test("a rejected stream is reported to its listener and not requested again", () => {
+test("a refused stream is told to its listener and not asked for again", () => {
   const onRefused = vi.fn();
   live.subscribe("run:r9", 0, { onEvents: () => undefined, onRefused });
   FakeSocket.last.accept();
@@ -152,7 +152,7 @@ test("a rejected stream is reported to its listener and not requested again", ()
   expect(FakeSocket.last.sent).toEqual([]);
 });
 
-test("an expired session leads to the login without a reconnect", () => {
+test("a session that ended leads to the login and to no new connection", () => {
   follow("run:r1", 0);
   FakeSocket.last.accept();
   FakeSocket.last.drop(4401);
@@ -161,7 +161,7 @@ test("an expired session leads to the login without a reconnect", () => {
   expect(FakeSocket.all).toHaveLength(1);
 });
 
-test.each([4403, 4404])("a socket rejected with %i is not reopened", (code) => {
+test.each([4403, 4404])("a socket that is refused with %i is left alone", (code) => {
   follow("run:r1", 0);
   FakeSocket.last.drop(code);
   vi.advanceTimersByTime(60_000);
@@ -170,7 +170,7 @@ test.each([4403, 4404])("a socket rejected with %i is not reopened", (code) => {
   expect(onSignedOut).not.toHaveBeenCalled();
 });
 
-test("reconnects slow down while the server is unreachable, which is shown as offline", () => {
+test("a server that stays away is asked less and less often, and shown as offline", () => {
   follow("run:r1", 0);
   for (let attempt = 0; attempt < 12; attempt++) {
     FakeSocket.last.drop(1006);
@@ -183,7 +183,7 @@ test("reconnects slow down while the server is unreachable, which is shown as of
   expect(FakeSocket.all).toHaveLength(13);
 });
 
-test("a silent connection is closed", () => {
+test("a line that has gone silent is given up", () => {
   follow("run:r1", 0);
   FakeSocket.last.accept();
   vi.advanceTimersByTime(60_000);
@@ -194,14 +194,14 @@ test("a silent connection is closed", () => {
   expect(live.status).toBe("reconnecting");
 });
 
-test("coming back online reconnects immediately", () => {
+test("coming back online does not sit out the wait", () => {
   follow("run:r1", 0);
   FakeSocket.last.drop(1006);
   window.dispatchEvent(new Event("online"));
   expect(FakeSocket.all).toHaveLength(2);
 });
 
-test("after closing nothing is requested until the next subscription", () => {
+test("after hanging up nothing is asked for until somebody subscribes", () => {
   follow("run:r1", 0);
   FakeSocket.last.accept();
   live.close();
@@ -212,7 +212,7 @@ test("after closing nothing is requested until the next subscription", () => {
   expect(FakeSocket.last.sent).toEqual([{ type: "subscribe", stream: "run:r2", after: 0 }]);
 });
 
-test("the delay doubles from half a second to half a minute, half of it random", () => {
+test("the wait doubles from half a second to half a minute, half of it by chance", () => {
   const longest = [0, 1, 2, 5, 6, 20].map((attempt) => backoff(attempt, () => 1));
   expect(longest).toEqual([500, 1000, 2000, 16_000, 30_000, 30_000]);
   expect(backoff(1, () => 0)).toBe(500);

@@ -1,4 +1,4 @@
-/** Text of a model is rendered as Markdown, without active content. */
+/** Whatever a model writes: it is set as Markdown, and nothing in it can act. */
 import { render, screen, waitFor } from "@testing-library/react";
 import { Markdown } from "@/ui/Markdown";
 import { toChunks } from "@/ui/markdown/chunks";
@@ -41,7 +41,7 @@ test.each([
   expect(container.textContent).toBe(text);
 });
 
-test("links open in a new tab without access to this one", async () => {
+test("links go out in a tab of their own, and know nothing of this one", async () => {
   await set("[a](https://a.example) https://b.example <mailto:c@d.example> ![d](http://e.example/f.png)");
   const links = screen.getAllByRole("link") as HTMLAnchorElement[];
   expect(links.map(({ href }) => href)).toEqual([
@@ -64,7 +64,7 @@ test.each([
   expect(letters(container.textContent)).toBe(letters(text));
 });
 
-test("renders lists, tasks, tables, code and other blocks", async () => {
+test("lists, tasks, tables, code and the rest", async () => {
   const container = await set(
     "# Title\n\n1. one\n2. two\n   - inner\n\n- [x] done\n- [ ] open\n\n| a | b |\n|---|--:|\n| 1 | `2` |\n\n~~old~~ *soft* **loud**\n\n> said\n\n---",
   );
@@ -80,17 +80,17 @@ test("renders lists, tasks, tables, code and other blocks", async () => {
   }
 });
 
-test("text that only resembles a heading or list is unchanged", async () => {
+test("what only looks like a heading or a list is neither", async () => {
   const container = await set("#5 is not a heading, 2.5 not a list");
   expect(container.querySelector("p")?.textContent).toBe("#5 is not a heading, 2.5 not a list");
   expect(container.querySelector(".font-semibold, li")).toBeNull();
 });
 
-test("line breaks of a person are preserved", async () => {
+test("lines of a person stay lines", async () => {
   expect((await set("one\ntwo")).textContent).toBe("one\ntwo");
 });
 
-test("code is highlighted once it is complete", async () => {
+test("code gets its colors when it is whole, and not before", async () => {
   const open = await set("```py\ndef f():\n    return 1", true);
   expect(open.querySelector("pre")?.textContent).toBe("def f():\n    return 1");
   expect(open.querySelector("pre span[style]")).toBeNull();
@@ -99,13 +99,13 @@ test("code is highlighted once it is complete", async () => {
   expect(whole.querySelector("pre")?.textContent).toBe("def f():\n    return 1");
 });
 
-test("code in an unknown language is plain", async () => {
+test("code in no language we know stays as it is", async () => {
   const container = await set("```klingon\nqapla'\n```");
   expect(container.querySelector("pre")?.textContent).toBe("qapla'");
   expect(screen.getByText("klingon")).toBeInTheDocument();
 });
 
-describe("a growing text is split where nothing can change", () => {
+describe("a text that grows is cut where nothing can change any more", () => {
   const chunksOf = (text: string) => toChunks(text).chunks.map((chunk) => chunk.trim());
 
   test.each([
@@ -120,7 +120,7 @@ describe("a growing text is split where nothing can change", () => {
     expect(chunksOf(text)).toEqual(chunks.filter(Boolean));
   });
 
-  test("a chunk followed by another one never changes", () => {
+  test("a chunk with another behind it is final, whatever comes", () => {
     const text =
       "One **two**\n\n- a\n\n- b\n\n```js\nx\n\ny\n```\n\n> q\n\n1. z\n\n   more\n\nend [l][r]\n\n[r]: https://r.example";
     for (let upto = 1; upto < text.length; upto++) {
@@ -130,7 +130,7 @@ describe("a growing text is split where nothing can change", () => {
     }
   });
 
-  test("a link can be defined in another chunk", async () => {
+  test("a link may be explained in another chunk", async () => {
     await set("See [there][r].\n\nMore.\n\n[r]: https://r.example");
     expect(screen.getByRole("link", { name: "there" })).toHaveAttribute("href", "https://r.example");
   });

@@ -1,4 +1,4 @@
-/** Memories of a bot: add and edit by keyboard. */
+/** What a bot remembers: adding to it and changing it, from the keyboard. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import {
   createMemoryHistory,
@@ -51,7 +51,7 @@ function open() {
 }
 
 test.each([["{Escape}"], [" And a willow.{Enter}"]])(
-  "editing a memory (%s) returns the focus to its button",
+  "who has changed a memory (%s) is at its button",
   async (keys) => {
     open();
     await userEvent.click(await screen.findByRole("button", { name: "Edit" }));
@@ -61,7 +61,7 @@ test.each([["{Escape}"], [" And a willow.{Enter}"]])(
 );
 
 test.each([["{Escape}"], ["Has a willow.{Enter}"]])(
-  "adding a memory (%s) returns the focus to the add button",
+  "who has added a memory (%s) is at the button for it",
   async (keys) => {
     open();
     await screen.findByRole("button", { name: "Edit" });

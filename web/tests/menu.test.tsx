@@ -22,7 +22,7 @@ function show() {
   return screen.getByRole("button", { name: "More" });
 }
 
-test("a menu works by keyboard and restores the focus", async () => {
+test("a menu works by keyboard, and gives the focus back", async () => {
   const button = show();
   await userEvent.tab();
   await userEvent.keyboard("{Enter}");
@@ -35,7 +35,7 @@ test("a menu works by keyboard and restores the focus", async () => {
   expect(button).toHaveFocus();
 });
 
-test.each(["{Escape}", "{Tab}"])("%s closes a menu without an action", async (key) => {
+test.each(["{Escape}", "{Tab}"])("%s closes a menu and does nothing", async (key) => {
   const button = show();
   await userEvent.click(button);
   await userEvent.keyboard(key);
@@ -44,7 +44,7 @@ test.each(["{Escape}", "{Tab}"])("%s closes a menu without an action", async (ke
   expect(copy).not.toHaveBeenCalled();
 });
 
-test("a press outside closes a menu", async () => {
+test("a press elsewhere closes a menu", async () => {
   const button = show();
   await userEvent.click(button);
   await userEvent.click(screen.getByText("elsewhere"));

@@ -20,7 +20,7 @@ function message(id: string, conversation: string, changes: Partial<BotMessage> 
   };
 }
 
-test("related messages are grouped in order", () => {
+test("messages that follow from one another are together, in the order they were said", () => {
   const newestFirst = [message("4", "a"), message("3", "b"), message("2", "a"), message("1", "a")];
   expect(threadsOf(newestFirst).map(({ id, messages }) => [id, messages.map((one) => one.id)])).toEqual([
     ["a", ["1", "2", "4"]],
@@ -28,7 +28,7 @@ test("related messages are grouped in order", () => {
   ]);
 });
 
-test("correspondents are other bots, each once", () => {
+test("those it has written with are other bots, each once", () => {
   const found = [
     message("1", "a"),
     message("2", "a", { sender: BOT }),

@@ -52,7 +52,7 @@ function show(dialog: React.ReactNode) {
   render(<QueryClientProvider client={client}>{dialog}</QueryClientProvider>);
 }
 
-test("money is shown with significant digits", () => {
+test("money has as many digits as tell something", () => {
   const amounts = [0, 20, 4_200, 20_000, 420_000, 12_500_000, 1_204_000_000];
   expect(amounts.map(formatMicros)).toEqual([
     "$0",
@@ -66,7 +66,7 @@ test("money is shown with significant digits", () => {
   expect([0, 0.3, 3.75, 15].map(formatPrice)).toEqual(["$0", "$0.3", "$3.75", "$15"]);
 });
 
-test("tokens are shown in thousands and millions", () => {
+test("tokens are counted in thousands and millions", () => {
   expect([0, 999, 1000, 12_400, 128_000, 1_200_000].map(formatTokens)).toEqual([
     "0",
     "999",
@@ -77,12 +77,12 @@ test("tokens are shown in thousands and millions", () => {
   ]);
 });
 
-test("a model moves by one position, the others keep their order", () => {
+test("a model moves by one place and the others keep their order", () => {
   expect(moved(["a", "b", "c"], 2, -1)).toEqual(["a", "c", "b"]);
   expect(moved(["a", "b", "c"], 0, 1)).toEqual(["b", "a", "c"]);
 });
 
-test("a price is requested only for known providers", () => {
+test("a price is asked for only where the provider is known", () => {
   const error = new ApiError(404, { code: "model_unknown", message: "Nobody knows", field: "chain.1" });
   expect(withoutPrice(error, ["x", "local:big"], models)).toBe("local:big");
   expect(withoutPrice(error, ["x", "claude-new"], models)).toBe("claude-new");
@@ -90,7 +90,7 @@ test("a price is requested only for known providers", () => {
   expect(withoutPrice(new Error("no"), ["x", "local:big"], models)).toBeNull();
 });
 
-test("a provider is tested with a model in use, otherwise with a priced one", () => {
+test("a provider is tested with a model in use, else with one that has a price", () => {
   expect(models.providers.map((one) => modelOf(one, models))).toEqual([
     "anthropic:claude-opus-4-6",
     "local:tiny",
@@ -99,14 +99,14 @@ test("a provider is tested with a model in use, otherwise with a priced one", ()
   ]);
 });
 
-test("a call shows how it ended", () => {
+test("a call says how it ended", () => {
   expect(endOf({ status: "settled", stop: "tools", error: null })).toBe("tools");
   expect(endOf({ status: "failed", stop: null, error: "model_fault" })).toBe("model fault");
   expect(endOf({ status: "lost", stop: null, error: "process died" })).toBe("process died");
   expect(endOf({ status: "open", stop: null, error: null })).toBe("in progress");
 });
 
-test("the order of a chain is saved", async () => {
+test("the order of a chain is what is saved", async () => {
   const requests = serve({ "PUT /api/v1/models/roles/builder": { data: role } });
   const close = vi.fn();
   show(<ChainForm role={role} models={models} suggestions="" close={close} />);
@@ -119,7 +119,7 @@ test("the order of a chain is saved", async () => {
   expect(await requests[0]?.json()).toEqual({ chain: ["local:tiny", "claude-opus-4-6", "openai:gpt-5"] });
 });
 
-test("a model without a price gets one, and the chain is kept", async () => {
+test("a model without a price gets one, and the chain is still there", async () => {
   const requests = serve({
     "PUT /api/v1/models/roles/builder": {
       status: 404,
@@ -149,7 +149,7 @@ test("a model without a price gets one, and the chain is kept", async () => {
   });
 });
 
-test("a known test model is tested immediately and shows the result", async () => {
+test("a test that is certain asks at once, and shows what came of it", async () => {
   const trial = { model: "local:tiny", ok: true, answer: "ready", latency_ms: 1234, cost_micros: 420 };
   const requests = serve({ "POST /api/v1/models/test": { data: trial } });
   show(<TestDialog model="local:tiny" isCertain suggestions="" close={vi.fn()} />);
@@ -159,7 +159,7 @@ test("a known test model is tested immediately and shows the result", async () =
   expect(requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });
 
-test("a failed test shows what to do", async () => {
+test("a test that fails says what to do", async () => {
   const trial = { model: "a", ok: false, latency_ms: 0, message: "There is no key.", hint: "Set it." };
   serve({ "POST /api/v1/models/test": { data: trial } });
   show(<TestDialog model="" isCertain={false} suggestions="" close={vi.fn()} />);

@@ -24,7 +24,7 @@ beforeEach(() => {
   close.mockReset();
 });
 
-test("an empty query lists all commands in their order", () => {
+test("without letters everything is there, in its own order", () => {
   expect(labels("")).toEqual(COMMANDS.map(({ label }) => label));
 });
 
@@ -39,7 +39,7 @@ test.each([
   expect(labels(query)).toEqual(found);
 });
 
-test("arrows select, Enter runs and closes", async () => {
+test("arrows choose, Enter runs and closes", async () => {
   render(<CommandPalette open onOpenChange={close} commands={COMMANDS} />);
   const field = await screen.findByRole("combobox");
   await userEvent.type(field, "set{ArrowDown}");
@@ -51,7 +51,7 @@ test("arrows select, Enter runs and closes", async () => {
   expect(close).toHaveBeenCalledWith(false);
 });
 
-test("the selection wraps around and resets when the query changes", async () => {
+test("the choice goes round, and back to the first when the letters change", async () => {
   render(<CommandPalette open onOpenChange={close} commands={COMMANDS} />);
   const field = await screen.findByRole("combobox");
   await userEvent.type(field, "{ArrowUp}");
@@ -60,7 +60,7 @@ test("the selection wraps around and resets when the query changes", async () =>
   expect(screen.getByRole("option", { selected: true })).toHaveTextContent("Home");
 });
 
-test("Enter without a match does nothing", async () => {
+test("Enter on nothing does nothing", async () => {
   render(<CommandPalette open onOpenChange={close} commands={COMMANDS} />);
   await userEvent.type(await screen.findByRole("combobox"), "zebra{Enter}");
   expect(screen.getByText("No matches for “zebra”.")).toBeInTheDocument();

@@ -17,7 +17,7 @@ import { ask, detail, grant, scope } from "./skillViews";
 const ME = { account: { id: "a", name: "ada" }, scopes: ["read", "write", "admin"] };
 const ASKS = [ask("http_get", { scope: scope({ hosts: ["a.example"] }) }), ask("kv")];
 
-/** Renders the tab with a server that has this skill. */
+/** The tab as it is on its page, of a server that knows this skill. */
 function open(skill: SkillDetail, answers: Parameters<typeof serve>[0] = {}, scopes = ME.scopes): Request[] {
   const requests = serve({
     "GET /api/v1/me": { data: { ...ME, scopes } },
@@ -54,7 +54,7 @@ const sent = async (requests: readonly Request[], method: string): Promise<unkno
   return found?.json();
 };
 
-test("grants are sent in one request with the reviewed folder hash", async () => {
+test("what is allowed goes out all at once, for the folder that was looked at", async () => {
   const user = userEvent.setup();
   const skill = detail({ asks: ASKS, state: "review", problem: "It asks for what nobody granted." });
   const after = detail({ asks: ASKS, grants: [grant("http_get")], granted: ["http_get"] });
@@ -71,7 +71,7 @@ test("grants are sent in one request with the reviewed folder hash", async () =>
   });
 });
 
-test("an invalid host is rejected with the reason", async () => {
+test("a host that is none is not taken, and says why", async () => {
   const user = userEvent.setup();
   open(detail({ asks: ASKS }));
   await waitFor(() => expect(screen.getByRole("checkbox", { name: "use http_get" })).toBeEnabled());
@@ -85,7 +85,7 @@ test("an invalid host is rejected with the reason", async () => {
   expect(screen.getByText("Not granted without a host.")).toBeInTheDocument();
 });
 
-test("an edited skill shows that its grants do not apply, and can be granted again", async () => {
+test("an edited skill says that nothing counts, and can be granted again", async () => {
   const skill = detail({
     asks: ASKS,
     state: "review",
@@ -98,7 +98,7 @@ test("an edited skill shows that its grants do not apply, and can be granted aga
   await waitFor(() => expect(screen.getByRole("button", { name: "Grant 1" })).toBeEnabled());
 });
 
-test("a skill changed during the review is reloaded instead of granted", async () => {
+test("a skill that changed meanwhile is loaded again instead of granted", async () => {
   const user = userEvent.setup();
   let isEdited = false;
   const now = detail({ asks: [...ASKS, ask("read_env")], folder_hash: "later" });
@@ -116,7 +116,7 @@ test("a skill changed during the review is reloaded instead of granted", async (
   expect(screen.getByRole("checkbox", { name: "use kv" })).not.toBeChecked();
 });
 
-test("users who cannot grant can still revoke", async () => {
+test("whoever may not grant may still revoke", async () => {
   const user = userEvent.setup();
   let isRevoked = false;
   const skill = detail({ asks: ASKS, grants: [grant("kv")], granted: ["kv"] });

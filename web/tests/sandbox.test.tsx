@@ -10,7 +10,7 @@ const REPORT = {
   advice: "Install bubblewrap.",
 } as const;
 
-test("shows the backend, the guarantees and what is not guaranteed", () => {
+test("says by what commands are held back, from what, and from what not", () => {
   render(<SandboxPanel report={{ ...REPORT, tried: [...REPORT.tried] }} />);
   const facts = screen
     .getAllByRole("term")
@@ -28,7 +28,7 @@ test("shows the backend, the guarantees and what is not guaranteed", () => {
   expect(screen.getByText("Install bubblewrap.")).toBeInTheDocument();
 });
 
-test("untested guarantees are not shown as given", () => {
+test("what was not tried out yet is not promised", () => {
   render(<SandboxPanel report={null} />);
   expect(screen.getByText(/Not tested yet/)).toBeInTheDocument();
   expect(screen.queryByRole("list")).toBeNull();

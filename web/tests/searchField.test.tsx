@@ -18,7 +18,7 @@ function Search({ group, clearLabel }: { group?: string; clearLabel?: string }) 
   );
 }
 
-test("a search on a page has a shortcut, one in a dialog has none", () => {
+test("a search on a page has a key, and one in a dialog has none", () => {
   const { unmount } = render(<Search />);
   expect(shortcuts.list()).toEqual([]);
   unmount();
@@ -26,7 +26,7 @@ test("a search on a page has a shortcut, one in a dialog has none", () => {
   expect(shortcuts.list()).toMatchObject([{ keys: "/", label: "Find", group: "Runs" }]);
 });
 
-test("clearing a search keeps the focus", async () => {
+test("whoever empties a search goes on typing in it", async () => {
   render(<Search clearLabel="Clear the filter" />);
   await userEvent.click(screen.getByRole("button", { name: "Clear the filter" }));
   expect(screen.getByRole("searchbox")).toHaveValue("");

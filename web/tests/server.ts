@@ -1,4 +1,4 @@
-/** A fake HTTP server: replies by method and path, in the API's envelope; requests are recorded. */
+/** The HTTP side of a test: answers by method and path, in the API's envelope; requests are kept. */
 type Reply = { status?: number; data?: unknown; errors?: object[]; cursor?: string | null };
 
 export function serve(replies: Record<string, Reply | (() => Reply | Promise<Reply>)>): Request[] {
@@ -19,7 +19,7 @@ export function serve(replies: Record<string, Reply | (() => Reply | Promise<Rep
   return requests;
 }
 
-/** A reply that the test releases. */
+/** A reply that comes when the test says so. */
 export function held(): { reply: () => Promise<Reply>; answer: (reply: Reply) => void } {
   let answer: (reply: Reply) => void = () => undefined;
   const promise = new Promise<Reply>((resolve) => {

@@ -36,7 +36,7 @@ function openShell() {
   );
 }
 
-test("the skip link leads to the content and keeps the address", async () => {
+test("the way past the sidebar leads to the page, and leaves its address alone", async () => {
   openShell();
   await userEvent.click(await screen.findByRole("link", { name: "Skip to content" }));
   expect(screen.getByRole("main")).toHaveFocus();

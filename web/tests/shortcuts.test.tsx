@@ -15,13 +15,13 @@ beforeEach(() => {
 });
 afterEach(() => window.removeEventListener("keydown", book.handle));
 
-test("a key runs its binding", async () => {
+test("a key runs what is bound to it", async () => {
   bind("?");
   await userEvent.keyboard("?");
   expect(run).toHaveBeenCalledExactlyOnceWith("?");
 });
 
-test("a sequence of two keys is one shortcut", async () => {
+test("two keys after each other are one shortcut", async () => {
   bind("g h");
   bind("h");
   await userEvent.keyboard("gh");
@@ -30,7 +30,7 @@ test("a sequence of two keys is one shortcut", async () => {
   expect(run.mock.calls).toEqual([["g h"], ["h"]]);
 });
 
-test("a slow sequence is two single keys", () => {
+test("a sequence that takes too long is two single keys", () => {
   bind("g h");
   bind("h");
   const press = (key: string, at: number) => {
@@ -43,7 +43,7 @@ test("a slow sequence is two single keys", () => {
   expect(run.mock.calls).toEqual([["h"]]);
 });
 
-test("the last binding wins until it is removed", async () => {
+test("the last one bound wins, until it is unbound", async () => {
   book.bind({ keys: "a", label: "outer", group: "Test", run: () => run("outer") });
   const unbind = book.bind({ keys: "a", label: "inner", group: "Test", run: () => run("inner") });
   await userEvent.keyboard("a");
@@ -52,7 +52,7 @@ test("the last binding wins until it is removed", async () => {
   expect(run.mock.calls).toEqual([["inner"], ["outer"]]);
 });
 
-test("typing in a field runs nothing, except with Ctrl or Cmd", async () => {
+test("typing into a field runs nothing, except with Ctrl or Cmd", async () => {
   bind("a");
   bind("mod+k");
   render(<input aria-label="Name" />);
@@ -62,7 +62,7 @@ test("typing in a field runs nothing, except with Ctrl or Cmd", async () => {
   expect(run.mock.calls).toEqual([["mod+k"], ["mod+k"]]);
 });
 
-test("a dialog disables shortcuts", async () => {
+test("a dialog has the keyboard for itself", async () => {
   bind("x");
   render(
     <div role="dialog">
@@ -74,7 +74,7 @@ test("a dialog disables shortcuts", async () => {
   expect(run).not.toHaveBeenCalled();
 });
 
-test("a component's shortcut is bound while mounted and calls the latest function", async () => {
+test("a component's shortcut lives as long as the component, and always runs the latest function", async () => {
   const Bound = ({ value }: { value: string }) => {
     useShortcut("b", { label: "Say it", group: "Test" }, () => run(value));
     return null;
@@ -89,7 +89,7 @@ test("a component's shortcut is bound while mounted and calls the latest functio
   expect(run.mock.calls).toEqual([["second"]]);
 });
 
-test("J and K move through the rows and stop at the ends", async () => {
+test("J and K walk through the rows and stop at the ends", async () => {
   const List = () => {
     const box = useRef<HTMLDivElement>(null);
     useRowKeys(box);

@@ -13,7 +13,7 @@ import { Overlays } from "@/app/Overlays";
 import type { Overlay } from "@/app/overlay";
 import { serve } from "./server";
 
-/** Renders the settings page on a small screen with the menu open. */
+/** The page of settings on a small screen, with its menu open. */
 function openMenu() {
   serve({});
   function Page() {
@@ -31,7 +31,7 @@ function openMenu() {
   );
 }
 
-test("a link to the current page closes the menu", async () => {
+test("a link to the page one is on closes the menu", async () => {
   openMenu();
   await userEvent.click(await screen.findByRole("link", { name: "Settings" }));
   expect(screen.queryByRole("dialog")).toBeNull();

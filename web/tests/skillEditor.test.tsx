@@ -21,7 +21,7 @@ import { serve } from "./server";
 
 const base = { texts: { "SKILL.md": "one", "a.md": "a" }, hash: "h1" };
 
-test("a draft is dirty while it differs from its folder, a new one until it is saved", () => {
+test("a draft is dirty while it differs from its folder, and a new one until it is saved", () => {
   const draft = begun(base);
   expect(isDirty(draft)).toBe(false);
   expect(isDirty(written(draft, "a.md", "b"))).toBe(true);
@@ -30,13 +30,13 @@ test("a draft is dirty while it differs from its folder, a new one until it is s
   expect(isDirty(begun({ ...base, hash: null }))).toBe(true);
 });
 
-test("a renamed file keeps its text", () => {
+test("a file that gets another name keeps its text", () => {
   const draft = renamed(begun(base), "a.md", "b/a.md");
   expect(draft.texts).toEqual({ "SKILL.md": "one", "b/a.md": "a" });
   expect(differing(draft.texts, base.texts)).toEqual(["a.md", "b/a.md"]);
 });
 
-test("text typed during a save remains unsaved", () => {
+test("what was typed while it was saved is still to be saved", () => {
   const saved = written(begun(base), "a.md", "saved");
   const typed: Draft = written(saved, "a.md", "saved and more");
   const after = afterSave(typed, saved.texts, "h2");
@@ -60,7 +60,7 @@ test.each([
   else expect(found).toContain(wanted);
 });
 
-test("files are ordered by importance", () => {
+test("files stand in the order in which they matter", () => {
   expect(["tests/a.json", "skill.js", "SKILL.md", "a.md"].sort(byPlace)).toEqual([
     "SKILL.md",
     "a.md",
@@ -119,7 +119,7 @@ function show(kind: "script" | "prompt" | "local", texts = COUNTER) {
   return requests;
 }
 
-test("the unsaved version is run with the input of its first test", async () => {
+test("what is on the page is run with the input of its first test, and shows what came of it", async () => {
   const requests = show("script");
   expect(screen.getByLabelText("Input")).toHaveValue('{\n  "text": "two words"\n}');
   await userEvent.click(screen.getByRole("button", { name: /Run/ }));
@@ -129,7 +129,7 @@ test("the unsaved version is run with the input of its first test", async () => 
   expect(sent.files["skill.js"]).toContain("function run");
 });
 
-test("an invalid JSON input is reported with its line and not sent", async () => {
+test("an input that is no JSON is named with its line, and is not sent", async () => {
   const requests = show("script");
   const input = screen.getByLabelText("Input");
   await userEvent.clear(input);
@@ -139,13 +139,13 @@ test("an invalid JSON input is reported with its line and not sent", async () =>
   expect(requests).toEqual([]);
 });
 
-test("instructions and programs explain why they are not run here", () => {
+test("instructions and programs say why they are not run here", () => {
   show("prompt");
   expect(screen.getByText(/Instructions are followed by a bot/)).toBeInTheDocument();
   expect(screen.queryByRole("button", { name: /Run/ })).toBeNull();
 });
 
-test("limits are those of the tiers", () => {
+test("limits are said as the tiers say them", () => {
   expect(limitWords({ memory_bytes: 16 * 2 ** 20, seconds: 10, fuel: 20_000_000_000 })).toBe(
     "16 MB of memory, 10 seconds and 20 billion instructions",
   );

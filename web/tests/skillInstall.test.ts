@@ -43,7 +43,7 @@ function staged(name: string, given: Partial<StagedSkill> = {}): StagedSkill {
   };
 }
 
-test("a single skill is preselected unless it replaces another one", () => {
+test("one skill alone is chosen, unless it would replace another and nobody asked for that", () => {
   const [only, other] = [staged("one"), staged("one", { replaces: "1.0.0" })];
   expect(chosenOf(firstDecisions([only], false), [only])).toEqual([only]);
   expect(chosenOf(firstDecisions([other], false), [other])).toEqual([]);
@@ -51,7 +51,7 @@ test("a single skill is preselected unless it replaces another one", () => {
   expect(chosenOf(firstDecisions([only, staged("two")], false), [only, staged("two")])).toEqual([]);
 });
 
-test("nothing is granted or trusted by default", () => {
+test("nothing is granted and nothing trusted until somebody says so", () => {
   const skill = staged("one", { asks: [ASK] });
   const decisions = firstDecisions([skill], false);
   expect(wishOf(decisions, [skill])).toEqual({
@@ -65,7 +65,7 @@ test("nothing is granted or trusted by default", () => {
   ]);
 });
 
-test("select all skips invalid, identical and duplicate skills", () => {
+test("all that can be installed are chosen at once: no broken one, none that is there, none twice", () => {
   const skills = [
     staged("a"),
     staged("b", { valid: false }),
@@ -80,14 +80,14 @@ test("select all skips invalid, identical and duplicate skills", () => {
   expect(skills.map(standingOf)).toEqual(["new", "broken", "same", "other", "new"]);
 });
 
-test("decisions are kept when the selection changes", () => {
+test("what was decided about one stays when another is chosen", () => {
   const skills = [staged("a"), staged("b")];
   const [first] = skills as [StagedSkill];
   const decisions = chooseAll(decide({}, first, { tier: "local" }), skills);
   expect(decisionOn(decisions, first)).toEqual({ isChosen: true, tier: "local", grants: {} });
 });
 
-test("all words are searched in name, description and path", () => {
+test("every word is looked for in the name, the description and the path", () => {
   const skills = [staged("mail"), staged("post", { path: "team/post" })];
   expect(fitting(skills, "  TEAM about ").map(({ name }) => name)).toEqual(["post"]);
   expect(fitting(skills, " ")).toEqual(skills);
@@ -96,12 +96,12 @@ test("all words are searched in name, description and path", () => {
 const bytes = (text: string) => new TextEncoder().encode(text);
 const hex = (data: Uint8Array) => [...data].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-test("the archive has a valid zip structure", async () => {
+test("an archive is written as the format wants it", async () => {
   const blob = zip([{ path: "ü/a.txt", data: bytes("123456789") }]);
   const data = new Uint8Array(await blob.arrayBuffer());
   const view = new DataView(data.buffer);
   expect(view.getUint32(0, true)).toBe(0x04034b50);
-  // The standard check value of CRC-32 for these nine digits.
+  // The checksum that everybody agrees on for these nine digits.
   expect(view.getUint32(14, true)).toBe(0xcbf43926);
   const name = bytes("ü/a.txt");
   expect(hex(data.slice(30, 30 + name.length + 9))).toBe(hex(name) + hex(bytes("123456789")));
@@ -116,7 +116,7 @@ test("the archive has a valid zip structure", async () => {
 
 const loose = (path: string, text = "x") => ({ path, file: new File([text], path.split("/").at(-1) ?? "") });
 
-test("a folder is packed without ignored files", async () => {
+test("a folder is packed without what is never part of a skill", async () => {
   const { name, folder, data } = await pack([loose("mine/SKILL.md"), loose("mine/.git/config", "secret")]);
   expect([name, folder]).toEqual(["mine.zip", "mine"]);
   const text = await data.text();
@@ -124,7 +124,7 @@ test("a folder is packed without ignored files", async () => {
   expect(text).not.toContain("secret");
 });
 
-test("a zip is sent unchanged, and an empty folder is rejected", async () => {
+test("a zip goes on its way as it is, and an empty folder does not", async () => {
   const file = new File(["PK"], "skills.zip");
   expect(await pack([{ path: "skills.zip", file }])).toEqual({ name: "skills.zip", folder: "", data: file });
   await expect(pack([loose(".git/config")])).rejects.toThrow(NotPacked);

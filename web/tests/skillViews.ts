@@ -1,4 +1,4 @@
-/** Skills for tests, with brief constructors that match the schema. */
+/** Skills for tests: short to write, true to the schema. */
 import type { SkillAsk, SkillCapability, SkillCard, SkillDetail, SkillGrant, SkillScope } from "@/api/types";
 import { time } from "./events";
 

@@ -10,12 +10,12 @@ const STEPS = new Map(["gather", "each", "each[0]/fetch", "each[1]/fetch"].map((
 
 beforeEach(() => {
   withoutLayout();
-  // Without a height no row would be visible and rendered.
+  // Without a height nothing would be seen, so nothing would be drawn.
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** Renders the tree of a run with `gather` and two iterations of `each`; returns the selected keys, in order. */
+/** The tree of a run of `gather` and twice `each`; what is given back was selected, in order. */
 function openTree(first: string | null = null) {
   const chosen: string[] = [];
   function Tree() {
@@ -38,11 +38,11 @@ function openTree(first: string | null = null) {
   return chosen;
 }
 
-/** Return the row that a screen reader announces. */
+/** The row that a screen reader says. */
 const active = () =>
   document.getElementById(screen.getByRole("tree").getAttribute("aria-activedescendant") ?? "");
 
-test("arrows move over steps and iterations without selecting", async () => {
+test("arrows walk over steps and iterations, and choose nothing", async () => {
   const chosen = openTree();
   await userEvent.keyboard("{ArrowDown}{ArrowDown}{ArrowDown}");
   expect(active()).toHaveTextContent(/Iteration 1/);
@@ -53,7 +53,7 @@ test("arrows move over steps and iterations without selecting", async () => {
   expect(chosen).toEqual([]);
 });
 
-test("Enter selects a step or expands an iteration", async () => {
+test("Enter chooses a step, and unfolds an iteration", async () => {
   const chosen = openTree();
   await userEvent.keyboard("{ArrowDown}{ArrowDown}{ArrowDown}{Enter}");
   expect(active()).toHaveAttribute("aria-expanded", "true");
@@ -63,7 +63,7 @@ test("Enter selects a step or expands an iteration", async () => {
   expect(active()).toHaveAttribute("aria-selected", "true");
 });
 
-test("arrows continue from the clicked or externally selected row", async () => {
+test("arrows go on from what was clicked, and from what was chosen elsewhere", async () => {
   const chosen = openTree("gather");
   expect(active()).toHaveTextContent(/Gather/);
   await userEvent.click(screen.getByRole("treeitem", { name: /Iteration 2/ }));

@@ -4,7 +4,7 @@ import { runs } from "@/features/runs/area";
 import { toast } from "@/ui/toast";
 import { serve } from "./server";
 
-test("a self-test that cannot be started shows an error", async () => {
+test("a self-test that cannot be started from the palette is told", async () => {
   const errors = [{ code: "busy", message: "Too many runs.", hint: "Wait." }];
   serve({ "POST /api/v1/runs": { status: 429, errors } });
   const commands = runs.commands({ go: vi.fn(), queries: new QueryClient() });

@@ -44,7 +44,7 @@ const STORY = [
   ended(10),
 ];
 
-test("the transcript is in order, each result with its call", () => {
+test("the story is told in order, each result with its call", () => {
   const view = fold(...STORY);
   expect(view.pieces.map(({ kind }) => kind)).toEqual([
     "started",
@@ -63,12 +63,12 @@ test("the transcript is in order, each result with its call", () => {
   expect([...view.heard]).toEqual(["m1"]);
 });
 
-test("folding events in one batch or one by one gives the same state", () => {
+test("folding in one batch or one by one gives the same", () => {
   const oneByOne = STORY.reduce((view, one) => foldAgent(view, [one]), SILENT);
   expect(oneByOne).toEqual(fold(...STORY));
 });
 
-test("a fold does not change its input, and unchanged pieces keep their identity", () => {
+test("a fold changes nothing it was given, and what did not change stays the same object", () => {
   const before = fold(...STORY.slice(0, 5));
   const copy = structuredClone(before);
   const after = foldAgent(before, [...STORY.slice(5), delta(9, "late")]);
@@ -76,7 +76,7 @@ test("a fold does not change its input, and unchanged pieces keep their identity
   expect(after.pieces[0]).toBe(before.pieces[0]);
 });
 
-test("5,000 events are folded at once, and the next one changes one piece", () => {
+test("5,000 events are folded in one go, and the next one touches one piece only", () => {
   const many = Array.from({ length: 2500 }, (_, index) => [
     turn(10 + index * 2, index + 1, { tools: [asked(`c${index}`, "read_file")], stop: "tools" }),
     tool(11 + index * 2, index + 1, `c${index}`),
@@ -87,13 +87,13 @@ test("5,000 events are folded at once, and the next one changes one piece", () =
   expect(after.pieces.filter((piece, index) => piece !== before.pieces[index])).toHaveLength(1);
 });
 
-test("streamed text is replaced by the complete turn", () => {
+test("words appear as they are written and make room for the turn itself", () => {
   const writing = fold(delta(1, "Let me"), delta(1, " look.", { offset: 6 }));
   expect(draftOf(writing)).toEqual({ text: "Let me look.", thought: "" });
   expect(foldAgent(writing, [turn(4, 1)]).draft).toBeNull();
 });
 
-test("a new attempt replaces the text, and late pieces of the old one are ignored", () => {
+test("a new attempt replaces what was written so far, and a late piece of the old one changes nothing", () => {
   const again = fold(
     delta(1, "Let me"),
     delta(1, "I will", { attempt: 2 }),
@@ -102,21 +102,21 @@ test("a new attempt replaces the text, and late pieces of the old one are ignore
   expect(draftOf(again)).toEqual({ text: "I will", thought: "" });
 });
 
-test("a text that starts over, as with another model, is truncated", () => {
+test("a text that begins again, as with another model, is cut back", () => {
   const again = fold(delta(1, "Let me look."), delta(1, "I will", { offset: 0 }));
   expect(draftOf(again)).toEqual({ text: "I will", thought: "" });
 });
 
-test("a late subscriber sees that the beginning is missing", () => {
+test("who comes late sees that the beginning is missing", () => {
   expect(draftOf(fold(delta(1, "look.", { offset: 7 })))).toEqual({ text: "… look.", thought: "" });
 });
 
-test("an emoji counts as one character, as on the server", () => {
+test("an emoji counts as one character, as it does on the server", () => {
   const view = fold(delta(1, "👍🏽"), delta(1, " good", { offset: 2 }));
   expect(draftOf(view)).toEqual({ text: "👍🏽 good", thought: "" });
 });
 
-test("another worker starts over after a restart", () => {
+test("what another worker writes after a restart begins anew", () => {
   const again = fold(
     delta(1, "Let me"),
     event(5, "run.started", { worker: "w2", attempt: 2 }),
@@ -125,11 +125,11 @@ test("another worker starts over after a restart", () => {
   expect(draftOf(again)).toEqual({ text: "So.", thought: "" });
 });
 
-test("ephemeral events of a complete turn are ignored", () => {
+test("a whisper about a turn that is told already says nothing", () => {
   expect(fold(turn(4, 1), delta(1, "Let me")).draft).toBeNull();
 });
 
-test("changed files are counted, read ones are not", () => {
+test("files that were changed are counted, those that were only read are not", () => {
   const change = (seq: number, id: string, path: string, changed: boolean) =>
     tool(seq, 1, id, { name: "write_file", detail: { path, changed } });
   const tools = ["a", "b", "c", "d"].map((id) => asked(id, "write_file"));
@@ -143,13 +143,13 @@ test("changed files are counted, read ones are not", () => {
   expect([...view.changed]).toEqual([["app.py", 2]]);
 });
 
-test("an answer is stored with its question", () => {
+test("an answer is kept with its question", () => {
   const answer = { gate_id: "g1", option: "approve", comment: "", answered_by: "Ada" };
   const view = fold(event(4, "gate.opened", { gate: gate() }), event(5, "gate.answered", answer));
   expect(view.pieces).toMatchObject([{ kind: "gate", answer }]);
 });
 
-describe("the current activity is always shown", () => {
+describe("what it is doing is always said", () => {
   const doing = (...events: Event[]) => activityOf(foldRun(NOTHING_YET, events), fold(...events));
   const running = [created, taken, began];
   const tests = turn(5, 1, { tools: [asked("a", "run_tests", { command: "pytest -q" })], stop: "tools" });

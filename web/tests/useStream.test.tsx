@@ -32,7 +32,7 @@ function follow() {
   return renderHook(() => useStream("run:r1", collect, NONE), { wrapper });
 }
 
-test("reads the history first, then follows from its end", async () => {
+test("history comes first, then the tail from where it ended", async () => {
   const requests = serve({ "GET /api/v1/events": { data: [progress(1), progress(2)] } });
   const { result } = follow();
   expect(result.current).toMatchObject({ state: [], phase: "loading", error: null });
@@ -47,7 +47,7 @@ test("reads the history first, then follows from its end", async () => {
   await waitFor(() => expect(result.current.state).toEqual([1, 2, 3]));
 });
 
-test("events within a frame are folded together", async () => {
+test("what arrives within a frame is one fold", async () => {
   serve({ "GET /api/v1/events": { data: [] } });
   const { result } = follow();
   await waitFor(() => expect(result.current.phase).toBe("ready"));
@@ -60,7 +60,7 @@ test("events within a frame are folded together", async () => {
   expect(collect).toHaveBeenCalledOnce();
 });
 
-test("ephemeral events are folded in order", async () => {
+test("whispers are folded among the events they come with", async () => {
   serve({ "GET /api/v1/events": { data: [progress(1)] } });
   const { result } = follow();
   await waitFor(() => expect(result.current.phase).toBe("ready"));
@@ -72,7 +72,7 @@ test("ephemeral events are folded in order", async () => {
   await waitFor(() => expect(result.current.state).toEqual([1, null, 2, null]));
 });
 
-test("an unreadable history is an error with its hint", async () => {
+test("a history that cannot be read is an error with its hint", async () => {
   const refusal = {
     code: "not_found",
     message: "There is no stream run:r1.",
@@ -86,7 +86,7 @@ test("an unreadable history is an error with its hint", async () => {
   expect(result.current.isUnread).toBe(true);
 });
 
-test("a shorter log is a different log: start over", async () => {
+test("a log that is shorter than what was seen is another log: start over", async () => {
   let history = [progress(1), progress(2)];
   serve({ "GET /api/v1/events": () => ({ data: history }) });
   const { result } = follow();
@@ -99,7 +99,7 @@ test("a shorter log is a different log: start over", async () => {
   await waitFor(() => expect(result.current.state).toEqual([1]));
 });
 
-test("leaving the page unsubscribes", async () => {
+test("leaving the page leaves the stream", async () => {
   serve({ "GET /api/v1/events": { data: [] } });
   const { result, unmount } = follow();
   await waitFor(() => expect(result.current.phase).toBe("ready"));

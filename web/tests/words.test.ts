@@ -16,11 +16,11 @@ test.each([
   expect(formatDuration(ms)).toBe(words);
 });
 
-test("running durations are in whole seconds", () => {
+test("what is still going counts in whole seconds", () => {
   expect([-100, 900, 4280, 61_000].map(formatElapsed)).toEqual(["0s", "0s", "4s", "1m 01s"]);
 });
 
-test("past times are shown relative to now", () => {
+test("the past is told the shorter the longer ago it is", () => {
   const now = Date.UTC(2026, 10, 15, 12);
   const ago = (ms: number) => formatAgo(new Date(now - ms).toISOString(), now);
   expect([0, 240_000, 7_200_000, 260_000_000].map(ago)).toEqual(["just now", "4m ago", "2h ago", "3d ago"]);
@@ -45,16 +45,16 @@ test.each([
   expect(tokenIn(pasted)).toBe(token);
 });
 
-test("invalid search params never break the list", () => {
+test("an address that was typed by hand never breaks the list", () => {
   expect(readSearch({ status: "running", kind: "audit" })).toEqual({ status: "running", kind: "audit" });
   expect(readSearch({ status: "toString", kind: 7, other: "x" })).toEqual({});
 });
 
-test.each([[new Error("Boom")], [{ message: "Boom" }], ["Boom"]])("%j is shown as a message", (thrown) => {
+test.each([[new Error("Boom")], [{ message: "Boom" }], ["Boom"]])("%j is told as a message", (thrown) => {
   expect(toProblem(thrown)).toMatchObject({ message: "Boom", hint: null });
 });
 
-test("the copied details contain what is needed for support, without empty fields", () => {
+test("the details hold what a helper needs, and nothing empty", () => {
   const { details } = toProblem({ message: "No.", hint: "Wait.", code: "busy", requestId: "req1" });
   expect(details.split("\n").map((line) => line.split(":")[0])).toEqual([
     "message",

@@ -55,7 +55,7 @@ const overlap = (one: Rect, other: Rect): boolean =>
   one.y < other.y + other.height &&
   other.y < one.y + one.height;
 
-test("frames enclose their members, later steps are below earlier ones, finally is last", () => {
+test("frames lie around what is in them, later steps below earlier ones, and finally below all", () => {
   const { rects } = layOut(NIGHTLY);
   const at = (id: string) => rectOf(rects, id);
   expect(contains(at("each"), at("read"))).toBe(true);
@@ -66,7 +66,7 @@ test("frames enclose their members, later steps are below earlier ones, finally 
   expect(at("finally:").y).toBeGreaterThan(at("tell").y + at("tell").height);
 });
 
-test("steps never overlap", () => {
+test("no two steps are drawn over each other, however many there are", () => {
   const steps = Array.from({ length: 300 }, (_, index) =>
     wait(`s${index}`, index === 0 ? [] : [`s${Math.floor((index - 1) / 3)}`]),
   );
@@ -78,7 +78,7 @@ test("steps never overlap", () => {
 });
 
 test.each([[["yes", "no"]], [["no", "yes"]]])(
-  "the branch for true is on the left, below its output; the other on the right (%s)",
+  "what runs if it holds is at the left, where its way out is; the other at the right (%s)",
   (order) => {
     const choose: Step = {
       id: "choose",
@@ -90,7 +90,7 @@ test.each([[["yes", "no"]], [["no", "yes"]]])(
   },
 );
 
-test("a step after a condition is placed between its branches", () => {
+test("what follows a condition either way is between its two ways", () => {
   const choose: Step = {
     id: "choose",
     type: "conditional",
@@ -101,14 +101,14 @@ test("a step after a condition is placed between its branches", () => {
   expect(places).toEqual(places.toSorted((a, b) => a - b));
 });
 
-test("stored positions are kept, and other steps are placed beside them", () => {
+test("what people placed stays there, and a step they did not place is beside it", () => {
   const { rects } = layOut(flow([wait("a", [], { position: { x: 500, y: 300 } }), wait("b", ["a"])]));
   expect(rectOf(rects, "a")).toMatchObject({ x: 500, y: 300 });
   expect(rectOf(rects, "b").x).toBe(500);
   expect(rectOf(rects, "b").y).toBeGreaterThan(300);
 });
 
-test("a group is a frame; folded it is one box with the links of its steps", () => {
+test("a group is one frame, and folded one box whose links are those of its steps", () => {
   const together = (collapsed: boolean) => ({ group: "Read", collapsed });
   const steps = (isFolded: boolean) => [
     wait("a"),
@@ -127,14 +127,14 @@ test("a group is a frame; folded it is one box with the links of its steps", () 
   expect(folded.boxes.flatMap(stepsIn)).toEqual(["a", "b", "c", "d"]);
 });
 
-test("a folded loop shows the most relevant status of its steps", () => {
+test("a folded loop says what is loudest in it", () => {
   const definition = flow([loop("each", ["a", "b"], [], { collapsed: true }), wait("a"), wait("b")]);
   const marks = { a: { status: "completed" }, b: { status: "failed" } } as const;
   const [node] = nodesOf(layOut(definition), { marks, isEditable: false }, new Map());
   expect(node?.data.label).toBe("each, Loop step, folded, failed");
 });
 
-test("unchanged nodes keep their identity", () => {
+test("nodes that say what they said before are the same", () => {
   const layout = layOut(NIGHTLY);
   const marks = { fetch: { status: "running" } } as const;
   const before = nodesOf(layout, { marks, isEditable: false }, new Map());
@@ -143,7 +143,7 @@ test("unchanged nodes keep their identity", () => {
   expect(after.filter((node, index) => node !== before[index]).map(({ id }) => id)).toEqual(["fetch"]);
 });
 
-test("an arrow key leads to the nearest box in its direction", () => {
+test("an arrow leads to the nearest box that way, and at the edge nowhere", () => {
   const size = { width: 100, height: 40 };
   const rects = new Map([
     ["top", { x: 0, y: 0, ...size }],
@@ -175,7 +175,7 @@ function Drawn({ onOpen, definition = NIGHTLY }: Pick<CanvasView, "onOpen"> & { 
   );
 }
 
-test("keyboard: arrows move, Enter opens, Ctrl+D duplicates, Delete removes", async () => {
+test("by keyboard: arrows walk, Enter opens, Ctrl-D copies, Delete takes away", async () => {
   const opened = vi.fn();
   render(<Drawn onOpen={opened} definition={flow([wait("a"), wait("b", ["a"])])} />);
   const first = await screen.findByRole("button", { name: /^a\s*Wait/, hidden: true });
@@ -196,7 +196,7 @@ test("keyboard: arrows move, Enter opens, Ctrl+D duplicates, Delete removes", as
   expect(screen.getByRole("button", { name: /^b\s*Wait/, hidden: true })).toBeInTheDocument();
 });
 
-test("a read-only canvas folds loops locally and offers no links", async () => {
+test("who only looks folds a loop for themselves, and is offered no links to draw", async () => {
   render(
     <div style={{ width: 800, height: 600 }}>
       <Canvas definition={NIGHTLY} selected={["each"]} onSelect={() => undefined} />

@@ -44,7 +44,7 @@ const loop = (id: string, body: string[], after: string[] = []): Step => ({
 const flow = (...steps: Step[]): Definition => ({ name: "flow", steps });
 const stepIn = (definition: Definition, id: string) => definition.steps.find((step) => step.id === id);
 
-test("a new step follows the selected one in the same loop, with a unique id", () => {
+test("a new step runs after the one it was added to, in the same loop, under an id nobody has", () => {
   const before = flow(http("http"), loop("each", ["inner"]), wait("inner"));
   const { definition, id } = added(before, "http", { after: "inner" });
   expect(id).toBe("http_2");
@@ -52,7 +52,7 @@ test("a new step follows the selected one in the same loop, with a unique id", (
   expect(scopesOf(definition).get(id)).toBe("/each");
 });
 
-test("a removed step is removed from all references", () => {
+test("a step that goes takes every mention of it along", () => {
   const before: Definition = {
     ...flow(
       choice("ask", ["a", "b"], ["a"]),
@@ -74,12 +74,12 @@ test("a removed step is removed from all references", () => {
   expect(after.finally).toEqual(["last"]);
 });
 
-test("steps of a removed loop move out of it", () => {
+test("steps of a loop that goes are outside of it", () => {
   const after = removed(flow(loop("each", ["inner"]), wait("inner")), ["each"]);
   expect(scopesOf(after).get("inner")).toBe("");
 });
 
-test("a new id replaces all references in lists, templates and conditions, and nothing else", () => {
+test("another id is said everywhere: in lists, templates and conditions, and nowhere else", () => {
   const before: Definition = {
     ...flow(
       http("a"),
@@ -125,7 +125,7 @@ test.each([
   else expect(found).toContain(wanted);
 });
 
-test("links come from dependencies, branches, rejections and errors, without duplicates", () => {
+test("links lead from a dependency, a branch, a rejection and an error; a branch says it once", () => {
   const definition = flow(
     choice("ask", ["a"], ["b"]),
     http("a", { depends_on: ["ask"] }),
@@ -140,7 +140,7 @@ test("links come from dependencies, branches, rejections and errors, without dup
   ]);
 });
 
-test("an impossible link gives the reason and changes nothing", () => {
+test("what cannot be linked says why, and stays as it is", () => {
   const definition = flow(
     wait("a"),
     wait("b", ["a"]),
@@ -155,7 +155,7 @@ test("an impossible link gives the reason and changes nothing", () => {
   expect(linked(definition, { from: "c", to: "a", way: "after" })).toBe(definition);
 });
 
-test("a link can be added and removed", () => {
+test("a link comes and goes", () => {
   const before = flow(choice("ask", []), wait("a"));
   const after = linked(before, { from: "ask", to: "a", way: "else" });
   expect(stepIn(after, "ask")?.config).toMatchObject({ else_steps: ["a"] });
@@ -165,7 +165,7 @@ test("a link can be added and removed", () => {
   expect(stepIn(unlinked(handled, { from: "a", to: "ask", way: "error" }), "a")?.on_error).toBe("fail");
 });
 
-test("copies are linked among each other like the originals", () => {
+test("copies are linked among each other as the originals are", () => {
   const before = flow(
     wait("start"),
     loop("each", ["x", "y"], ["start"]),
@@ -186,7 +186,7 @@ test("copies are linked among each other like the originals", () => {
   expect(scopesOf(inner.definition).get("y_2")).toBe("/each");
 });
 
-test("moving a step to another scope removes its links", () => {
+test("a step that moves to another place leaves the links of the old one behind", () => {
   const before = flow(wait("a"), wait("b", ["a"]), loop("each", ["c"]), wait("c"));
   const after = placed(before, "b", "/each");
   expect(stepIn(after, "b")?.depends_on).toEqual([]);
@@ -196,7 +196,7 @@ test("moving a step to another scope removes its links", () => {
   expect(stepIn(last, "each")?.config).toMatchObject({ body_steps: ["c"] });
 });
 
-test("upstream includes all finished steps, also before the loop, but not the loop itself", () => {
+test("upstream is what is done before, around the loop too, but not the loop itself", () => {
   const definition = flow(
     wait("a"),
     wait("b", ["a"]),
@@ -209,7 +209,7 @@ test("upstream includes all finished steps, also before the loop, but not the lo
   expect(upstreamOf(definition, "end").map(({ id }) => id)).toEqual(["each", "b", "a"]);
 });
 
-test("empty positions, groups and folds are omitted", () => {
+test("places, groups and folds say nothing when they are gone", () => {
   const before = flow(wait("a"), wait("b"));
   const after = moved(before, new Map([["a", { x: 1.4, y: 2.6 }]]));
   expect(stepIn(after, "a")?.ui).toEqual({ position: { x: 1, y: 3 } });
@@ -223,7 +223,7 @@ test("empty positions, groups and folds are omitted", () => {
 const done = <State>(history: History<State>, to: State, about?: string, at = 0) =>
   moving(history, { do: "change", to, about, at });
 
-test("changes are undone and redone, up to a hundred", () => {
+test("what was done is undone and done again, a hundred times back", () => {
   let history = begun(0);
   for (let number = 1; number <= 120; number += 1) history = done(history, number);
   expect(history.past).toHaveLength(100);
@@ -234,7 +234,7 @@ test("changes are undone and redone, up to a hundred", () => {
   expect(done(history, 5).future).toEqual([]);
 });
 
-test("typing in one field is one change; another field or a pause starts a new one", () => {
+test("typing in one field is one thing that was done; another field or a pause begins a new one", () => {
   let history = done(begun(""), "a", "name", 0);
   history = done(history, "ab", "name", 1000);
   history = done(history, "abc", "prompt", 1100);

@@ -28,7 +28,7 @@ const LISTS = {
 };
 const READ = { is_usable: true, problems: [], definition: DIGEST, source: "name: digest\n" };
 
-test("a step can refer to inputs, earlier steps and the trigger", () => {
+test("a step can refer to inputs, to what is done before it, and to what started the run", () => {
   const texts = (id: string | null) => referencesFor(DIGEST, id).map(({ text }) => text);
   expect(texts("deep")).toEqual(
     expect.arrayContaining(["inputs.topic", "loop.item", "steps.gather.output.body", "trigger"]),
@@ -38,7 +38,7 @@ test("a step can refer to inputs, earlier steps and the trigger", () => {
   expect(texts(null)).toContain("steps.tell.output.response");
 });
 
-test("properties of an answer with a schema can be referred to", () => {
+test("an answer with a schema can be referred to by its parts", () => {
   const definition: Definition = {
     name: "x",
     steps: [
@@ -66,11 +66,11 @@ test.each([
   expect(readJson(shownJson(value))).toEqual({ value, problem: null });
 });
 
-test("incomplete JSON is an error, not text", () => {
+test("half an object is a mistake and no text", () => {
   expect(readJson('{"a": ').problem).toContain("Invalid JSON");
 });
 
-test("the newer of definition and YAML is sent; a definition is sent with its YAML", () => {
+test("the one that was changed last is sent; a definition goes along with the YAML it came from", () => {
   const first = { definition: DIGEST, source: "name: digest # mine\n", ahead: null };
   expect(wishOf(first)).toEqual({ source: first.source });
   const changed = drawn(first, { ...DIGEST, name: "other" });
@@ -81,7 +81,7 @@ test("the newer of definition and YAML is sent; a definition is sent with its YA
   expect(isSame(first, written)).toBe(false);
 });
 
-/** The fields specific to each type. */
+/** The fields that each type has of its own. */
 const FIELDS: Record<StepType, string[]> = {
   agent: ["Bot", "Prompt", "Conversation", "Model", "Answer schema"],
   skill: ["Skill", "Input"],
@@ -106,7 +106,7 @@ const COMMON = [
 ];
 
 test.each(Object.entries(FIELDS))(
-  "a step of type %s has a field for each of its keys",
+  "a step of the type %s has a field for all it can say",
   async (type, labels) => {
     serve(LISTS);
     const { definition, id } = added(DIGEST, type as StepType);
@@ -137,7 +137,7 @@ function Settings({ tell }: { tell: (definition: Definition) => void }) {
   return <SettingsPanel definition={definition} change={change} close={() => undefined} />;
 }
 
-test("a schedule, an input and a limit are stored in the definition", async () => {
+test("a schedule, an input and a limit are put into the definition", async () => {
   serve(LISTS);
   const tell = vi.fn<(definition: Definition) => void>();
   openPage(<Settings tell={tell} />);
@@ -158,7 +158,7 @@ const bodyOf = async (requests: Request[], method: string) =>
     requests.filter((request) => request.method === method).map((request) => request.clone().json()),
   );
 
-test("a save is based on the loaded version; a newer one is a conflict", async () => {
+test("what is drawn is saved over the version it was made from; a newer one is a question", async () => {
   const newer = workflow({ number: 4, source: "name: digest # theirs\n" });
   let isRefused = true;
   const requests = serve({
@@ -185,7 +185,7 @@ test("a save is based on the loaded version; a newer one is a conflict", async (
   expect(second).toEqual({ ...first, expected_number: 4 });
 });
 
-test("the server writes the YAML, only if the canvas is newer", async () => {
+test("YAML is written by the server, and only when the canvas is ahead of it", async () => {
   const requests = serve({
     ...LISTS,
     "POST /api/v1/workflows/read": { data: { ...READ, source: "name: digest # rewritten\n" } },
@@ -207,7 +207,7 @@ test("the server writes the YAML, only if the canvas is newer", async () => {
   });
 });
 
-test("YAML that is not a workflow stays YAML, with the reason", async () => {
+test("YAML that is no workflow stays YAML, and says why it cannot be drawn", async () => {
   const place = { line: 1, column: 1, path: "", message: "`steps` is missing.", is_warning: false };
   serve({
     ...LISTS,

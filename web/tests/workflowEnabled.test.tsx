@@ -11,7 +11,7 @@ function Shown() {
   return data && <Enabled workflow={data} />;
 }
 
-test("a toggled switch does not flip back during a refetch", async () => {
+test("a switch that was taken does not jump back while the workflow is read again", async () => {
   let isRead = false;
   serve({
     "GET /api/v1/workflows/digest": () => {

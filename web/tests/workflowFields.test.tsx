@@ -18,7 +18,7 @@ beforeEach(() => {
   });
 });
 
-/** Renders the settings of a workflow; `said` is the last definition they reported. */
+/** The settings of a workflow; `said` is the definition they made last. */
 function openSettings(changes: Partial<Definition> = {}) {
   const said = vi.fn<(definition: Definition) => void>();
   function Settings() {
@@ -33,7 +33,7 @@ function openSettings(changes: Partial<Definition> = {}) {
   return () => said.mock.lastCall?.[0];
 }
 
-test("a cleared limit field stays visible", async () => {
+test("a limit that is cleared to type another one stays in sight", async () => {
   const said = openSettings({ concurrency: 2 });
   const field = await screen.findByLabelText("Concurrent runs");
   await userEvent.clear(field);
@@ -43,7 +43,7 @@ test("a cleared limit field stays visible", async () => {
   expect(said()?.concurrency).toBe(7);
 });
 
-test("a cleared soul field stays visible", async () => {
+test("a soul that is cleared to paste another one stays in sight", async () => {
   function Import() {
     const [soul, setSoul] = useState("You are calm.");
     return <ImportSoul soul={soul} onChange={setSoul} />;
@@ -54,7 +54,7 @@ test("a cleared soul field stays visible", async () => {
   expect(field).toBeVisible();
 });
 
-/** Renders the panel of one step; returns a function for the config it reported last. */
+/** The panel of one step; what is given back is its config as it was said last. */
 function openStep(config: Config) {
   const said = vi.fn<(config: Config | undefined) => void>();
   function Panel() {
@@ -78,17 +78,17 @@ function openStep(config: Config) {
   return () => said.mock.lastCall?.[0];
 }
 
-test("a list with spaces around its lines is displayed", async () => {
+test("a list with spaces around its lines can be opened", async () => {
   openSettings({ triggers: [{ type: "file_watch", paths: ["/in"], patterns: ["*.csv ", "*.txt\n"] }] });
   expect(await screen.findByLabelText("Patterns")).toHaveValue("*.csv \n*.txt\n");
 });
 
-test("a header without a name is displayed", async () => {
+test("a header without a name can be opened", async () => {
   openStep({ type: "http", url: "https://x.example", headers: { "": "lost" } });
   expect(await screen.findByLabelText("Value of header 1")).toHaveValue("lost");
 });
 
-test("values are trimmed, the typed text is not", async () => {
+test("lines are trimmed where they count, and stay as they are typed", async () => {
   const said = openSettings({ triggers: [{ type: "file_watch", paths: ["/in"] }] });
   const field = await screen.findByLabelText("Patterns");
   await userEvent.type(field, " *.csv{Enter}{Enter}");
@@ -96,7 +96,7 @@ test("values are trimmed, the typed text is not", async () => {
   expect(said()?.triggers).toEqual([{ type: "file_watch", paths: ["/in"], patterns: ["*.csv"] }]);
 });
 
-test("an invalid status stays in the field with its error", async () => {
+test("a status that is none stays, and says so", async () => {
   const said = openStep({ type: "http", url: "https://x.example", expect_status: [200] });
   const field = await screen.findByLabelText("Accepted status codes");
   await userEvent.type(field, "a");
@@ -107,7 +107,7 @@ test("an invalid status stays in the field with its error", async () => {
 });
 
 test.each(["[]", "small", "{}"])(
-  "values of an input that are not a list, such as %s, stay in the field with their error",
+  "values of an input that are no list, as %s, stay and say so",
   async (text) => {
     const said = openSettings({ inputs: { size: { type: "string" } } });
     const field = await screen.findByLabelText("Values of size");
@@ -119,7 +119,7 @@ test.each(["[]", "small", "{}"])(
   },
 );
 
-test("an invalid schema stays in the field with its error", async () => {
+test("a schema that is a word stays, and says so", async () => {
   openStep({ type: "agent", bot: "iris", prompt: "Say it." });
   const field = await screen.findByLabelText("Answer schema");
   await userEvent.type(field, "text");
@@ -127,7 +127,7 @@ test("an invalid schema stays in the field with its error", async () => {
   expect(field).toHaveAccessibleDescription(/Must be a JSON object/);
 });
 
-test("the inputs of a schedule are an object; an empty one stays while typing", async () => {
+test("what a schedule gives is an object, and an empty one stays while it is filled", async () => {
   const said = openSettings({ triggers: [{ type: "cron", schedule: "hourly", inputs: {} }] });
   const field = await screen.findByLabelText("Inputs");
   expect(field).toHaveValue("");
@@ -143,7 +143,7 @@ test("the inputs of a schedule are an object; an empty one stays while typing", 
   expect(said()?.triggers).toEqual([{ type: "cron", schedule: "hourly", inputs: { a: 1 } }]);
 });
 
-test("fractions of a second can be typed", async () => {
+test("a part of a second can be typed", async () => {
   const said = openStep({ type: "wait", seconds: 60 });
   const field = await screen.findByLabelText("Seconds");
   await userEvent.clear(field);
@@ -158,7 +158,7 @@ test("a text that begins like null can be typed", async () => {
   expect(said()).toMatchObject({ body: "nullable" });
 });
 
-test("external changes replace the typed text", async () => {
+test("what is changed elsewhere takes the place of what was typed", async () => {
   function Trigger() {
     const [definition, setDefinition] = useState<Definition>({ ...DIGEST, inputs: { size: {} } });
     return (

@@ -1,4 +1,4 @@
-/** Renders the workflow editor; the test acts as the server. */
+/** The editor of a workflow on a page of its own: the test is the server. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import {
   createMemoryHistory,

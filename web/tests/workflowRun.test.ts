@@ -12,7 +12,7 @@ const fold = (...events: Event[]) => foldRun(NOTHING_YET, events);
 const stepsOf = (...steps: WorkflowStep[]) => new Map(steps.map((one) => [one.key, one]));
 const FOLDED = { turned: new Set<string>(), selected: null };
 
-test("folding in one batch or one by one gives the same state and does not change its input", () => {
+test("folding in one batch or one by one gives the same, and changes nothing it was given", () => {
   const events = [
     created,
     started,
@@ -25,7 +25,7 @@ test("folding in one batch or one by one gives the same state and does not chang
   expect(NOTHING_YET).toEqual(before);
 });
 
-test("the time of a step is split into work and waiting, by attempt", () => {
+test("a step's time is work, waiting and work again, each attempt for itself", () => {
   const view = fold(
     created,
     started,
@@ -41,7 +41,7 @@ test("the time of a step is split into work and waiting, by attempt", () => {
   ]);
 });
 
-test("a changed note does not change the current span", () => {
+test("a step that only says something else goes on doing the same", () => {
   const waits = (seq: number, note: string) =>
     moved(seq, "gather", { status: "waiting", finished_at: null, note });
   expect(fold(waits(3, "for ada"), waits(4, "for ada or bob")).times.get("gather")).toEqual([
@@ -49,7 +49,7 @@ test("a changed note does not change the current span", () => {
   ]);
 });
 
-test("kept and skipped steps took no time in this run", () => {
+test("what was kept, and what was skipped, took no time of this run", () => {
   const view = fold(
     moved(3, "gather", { is_kept: true }),
     moved(4, "tell", { status: "skipped", started_at: null, finished_at: time(4) }),
@@ -58,7 +58,7 @@ test("kept and skipped steps took no time in this run", () => {
   expect(view.times.get("tell")).toEqual([]);
 });
 
-test("running steps of an ended run are stopped", () => {
+test("whatever is going when a run ends is stopped", () => {
   const view = fold(
     created,
     started,
@@ -70,7 +70,7 @@ test("running steps of an ended run are stopped", () => {
   expect(view.times.get("gather")).toEqual([{ is: "work", attempt: 1, from: time(3), to: time(7) }]);
 });
 
-test("a waiting run keeps waiting when another worker takes it", () => {
+test("a run that waits goes on waiting when another worker takes it up", () => {
   const view = fold(
     created,
     started,
@@ -81,12 +81,12 @@ test("a waiting run keeps waiting when another worker takes it", () => {
   expect(view).toMatchObject({ status: "waiting", gates: [gate()], startedAt: time(2) });
 });
 
-test("an unknown event changes nothing", () => {
+test("an event of a newer server changes nothing", () => {
   const future = { ...created, seq: 9, type: "workflow.dreamt", data: {} } as unknown as Event;
   expect(fold(created, future)).toEqual(fold(created));
 });
 
-test("the log describes each event, and shows the lines written by steps", () => {
+test("the log says in words what happened, and what steps wrote line by line", () => {
   const view = fold(
     created,
     moved(3, "gather", { status: "running", attempt: 2 }),
@@ -127,7 +127,7 @@ const LOOPED = stepsOf(
 const said = (wish: Parameters<typeof rowsOf>[2]) =>
   rowsOf(DIGEST, LOOPED, wish).map(({ id, depth }) => [id, depth]);
 
-test("steps are in definition order, iterations folded below their loop", () => {
+test("steps are in the order of the definition; iterations are folded below their loop", () => {
   expect(said(FOLDED)).toEqual([
     ["gather", 0],
     ["each", 0],
@@ -142,7 +142,7 @@ test("steps are in definition order, iterations folded below their loop", () => 
   expect(rows[4]).toMatchObject({ step: null, title: "tell" });
 });
 
-test("an expanded iteration shows its steps, and nested loops in turn", () => {
+test("an unfolded iteration shows its steps, and their loops in turn", () => {
   expect(said({ turned: new Set(["each[0]"]), selected: null }).slice(2, 8)).toEqual([
     ["each[0]", 1],
     ["each[0]/fetch", 2],
@@ -154,12 +154,12 @@ test("an expanded iteration shows its steps, and nested loops in turn", () => {
   expect(said({ turned: new Set(["each"]), selected: null })).toHaveLength(3);
 });
 
-test("the selected row is never folded away", () => {
+test("what is looked at is not folded away", () => {
   const rows = said({ turned: new Set(["each"]), selected: "each[0]/inner[9]/deep" });
   expect(rows).toContainEqual(["each[0]/inner[9]/deep", 4]);
 });
 
-test("two thousand iterations are listed at once", () => {
+test("two thousand steps of a loop are a list that is made at once", () => {
   const many = Array.from({ length: 2000 }, (_, at) => step(`each[${at}]/fetch`));
   const begun = performance.now();
   const rows = rowsOf(DIGEST, stepsOf(step("each"), ...many), FOLDED);
@@ -167,7 +167,7 @@ test("two thousand iterations are listed at once", () => {
   expect(performance.now() - begun).toBeLessThan(1000);
 });
 
-test("a step on the canvas shows the status of all its iterations", () => {
+test("on the canvas a step stands for all its iterations", () => {
   expect(marksOf(LOOPED)).toEqual({
     gather: { status: "completed", note: "1.0s" },
     each: { status: "running" },
@@ -180,7 +180,7 @@ test("a step on the canvas shows the status of all its iterations", () => {
   expect(keyOf(LOOPED, "tell")).toBe("tell");
 });
 
-test("other iterations of a step can be found by their number", () => {
+test("from a step of a loop there is a way to the same step in other iterations, by their numbers", () => {
   expect(siblingsOf(LOOPED, "each[0]/inner[9]/deep")).toEqual([
     "each[0]/inner[0]/deep",
     "each[0]/inner[9]/deep",
@@ -190,7 +190,7 @@ test("other iterations of a step can be found by their number", () => {
   expect(siblingsOf(LOOPED, "gather")).toEqual([]);
 });
 
-test("a loop's log contains its steps by iteration; inner loops belong to theirs", () => {
+test("a loop did what its own steps did, each time; what a loop in it did is of that one", () => {
   const keysOf = (loop: string) =>
     iterationsOf(LOOPED, loop).map(({ number, steps }) => [number, ...steps.map(({ key }) => key)]);
   expect(keysOf("each")).toEqual([
@@ -201,7 +201,7 @@ test("a loop's log contains its steps by iteration; inner loops belong to theirs
   expect(keysOf("fetch")).toEqual([]);
 });
 
-test("kept steps are not charged again", () => {
+test("what was kept was paid before", () => {
   expect(
     costOf(stepsOf(step("gather", { cost_micros: 5, is_kept: true }), step("tell", { cost_micros: 7 }))),
   ).toBe(7);

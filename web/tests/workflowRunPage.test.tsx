@@ -24,7 +24,7 @@ const STARTED = [
 ];
 const problem = { code: "http_status", message: "It said 503.", hint: "Try later.", retryable: true };
 
-/** Renders the page of run r1; the test acts as the server, over HTTP and WebSocket. */
+/** The page of run r1: the test is the server, over HTTP and over the live line. */
 function open(history: Event[], answers: Parameters<typeof serve>[0] = {}) {
   FakeSocket.all.length = 0;
   vi.stubGlobal("matchMedia", () => ({
@@ -86,7 +86,7 @@ async function tell(...events: Event[]) {
   });
 }
 
-test("a question that opens while the page is shown can be answered immediately", async () => {
+test("a question that opens while one looks can be answered at once", async () => {
   const user = userEvent.setup();
   const asked = gate({ payload: { workflow: "digest", workflow_id: "w1", step: "ask", amount: 3 } });
   const { requests } = open(STARTED, { "POST /api/v1/gates/g1/answer": { data: asked } });
@@ -103,7 +103,7 @@ test("a question that opens while the page is shown can be answered immediately"
   expect(await requests.at(-1)?.json()).toMatchObject({ option: "approve", shown_hash: "a".repeat(64) });
 });
 
-test("a failed run shows the reason and can be retried as a new run", async () => {
+test("a run that fails says why, and goes on from there as a new run", async () => {
   const user = userEvent.setup();
   const { place } = open([...STARTED, moved(3, "gather", { status: "running", finished_at: null })], {
     "POST /api/v1/workflow-runs/r1/retry": { status: 202, data: { run_id: "r2" } },
@@ -119,7 +119,7 @@ test("a failed run shows the reason and can be retried as a new run", async () =
   await waitFor(() => expect(place.location.pathname).toBe("/workflows/runs/r2"));
 });
 
-test("a run can be repeated with the same or other inputs", async () => {
+test("a run is done again with what it had, or with something else", async () => {
   const user = userEvent.setup();
   const { requests } = open([...STARTED, event(3, "run.completed", { output: {} })], {
     "POST /api/v1/workflow-runs/r1/rerun": { status: 202, data: { run_id: "r1" } },

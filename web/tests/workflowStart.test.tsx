@@ -30,7 +30,7 @@ const INPUTS = {
 const inputs = structuredClone(INPUTS) as unknown as Parameters<typeof fieldsOf>[0];
 const read = (typed: Record<string, string>) => readTyped(fieldsOf(inputs), typed);
 
-test("typed text is converted to the declared type", () => {
+test("what is typed becomes what the type says", () => {
   const typed = {
     topic: "42",
     most: "7",
@@ -54,30 +54,30 @@ test("typed text is converted to the declared type", () => {
   });
 });
 
-test("empty fields are omitted unless required", () => {
+test("what is left empty is left out, unless it is needed", () => {
   expect(read({ most: " " })).toEqual({ payload: {}, mistakes: { topic: "Required." } });
 });
 
-test("an invalid value is reported at its field", () => {
+test("what does not fit says so at its field", () => {
   const { payload, mistakes } = read({ topic: "x", most: "1.5", tags: "{}", more: "[", loud: "maybe" });
   expect(payload).toEqual({ topic: "x" });
   expect(Object.keys(mistakes)).toEqual(["most", "tags", "more", "loud"]);
 });
 
-test("fields start with the given values or defaults, and read back unchanged", () => {
+test("the fields begin with what was given, or with what counts otherwise, and read back the same", () => {
   const given = { topic: "7", tone: 1, more: { b: [1] }, extra: 3 };
   const typed = typedOf(inputs, given);
   expect(typed).toMatchObject({ topic: "7", most: "5", tone: "1", tags: "", extra: "3" });
   expect(read({ ...typed })).toEqual({ payload: { ...given, most: 5 }, mistakes: {} });
 });
 
-test("invalid search params are dropped", () => {
+test("an address of the list says what it can and drops the rest", () => {
   expect(readShelf({ q: 7, show: "off", x: 1 })).toEqual({ q: "7", show: "off" });
   expect(readShelf({ show: "all" })).toEqual({ q: undefined, show: undefined });
   expect(readPair({ version: 2, with: "3" })).toEqual({ version: 2, with: undefined });
 });
 
-test("a workflow matches if all words and the filter match", () => {
+test("a workflow fits when every word is in it, and when it is switched so", () => {
   const found = card({ owner: "iris", triggers: [{ type: "cron", title: "daily at 9am" }] });
   expect(["", "NEWS", "iris daily", "weekly"].map((q) => fits(found, { q }))).toEqual([
     true,
@@ -88,22 +88,22 @@ test("a workflow matches if all words and the filter match", () => {
   expect([fits(found, { show: "on" }), fits(found, { show: "off" })]).toEqual([true, false]);
 });
 
-test("a workflow with an open question is first", () => {
+test("a workflow that waits for somebody is the first that is shown", () => {
   const [one, two, three] = [card({ id: "1" }), card({ id: "2", open_gates: 1 }), card({ id: "3" })];
   expect(shownOf([one, two, three], {})).toEqual([two, one, three]);
 });
 
-test("the next run is the earliest of the active triggers", () => {
+test("the next run is the earliest of its triggers, and never of one that is off", () => {
   const triggers = [60, 30].map((at) => ({ type: "cron", title: "", next_at: time(at) }) as const);
   expect(nextOf(card({ triggers }))).toBe(time(30));
   expect(nextOf(card({ triggers, is_enabled: false }))).toBeNull();
 });
 
-test("a workflow named like a route is addressed by its id", () => {
+test("a workflow that is called like another page is addressed by its id", () => {
   expect([refOf(card()), refOf(card({ name: "runs" }))]).toEqual(["digest", "w1"]);
 });
 
-test("the strip describes the last runs", () => {
+test("the strip says in words how the last runs went", () => {
   const mark = (id: string, status: "completed" | "failed") => ({
     id,
     status,
@@ -148,7 +148,7 @@ const SUBMITTED = {
   is_duplicate: false,
 };
 
-test("the form asks for the inputs and opens the run", async () => {
+test("a form asks for the inputs, and leads to the run", async () => {
   const user = userEvent.setup();
   const { requests, history } = open({ [TRIGGER]: { status: 202, data: SUBMITTED } });
   const topic = await screen.findByRole("textbox", { name: /topic/ });
@@ -160,7 +160,7 @@ test("the form asks for the inputs and opens the run", async () => {
   expect(await requests.at(-1)?.json()).toEqual({ topic: "cats", most: 5 });
 });
 
-test("a rejected input is reported at its field", async () => {
+test("what the server refuses about an input is said at its field", async () => {
   const user = userEvent.setup();
   open({
     [TRIGGER]: {
@@ -176,7 +176,7 @@ test("a rejected input is reported at its field", async () => {
   expect(screen.queryByRole("alert")).not.toBeInTheDocument();
 });
 
-test("form and JSON show the same values", async () => {
+test("the form and the JSON say the same", async () => {
   const user = userEvent.setup();
   const { requests } = open({ [TRIGGER]: { status: 202, data: SUBMITTED } });
   await user.type(await screen.findByRole("textbox", { name: /topic/ }), "cats");
@@ -190,7 +190,7 @@ test("form and JSON show the same values", async () => {
   expect(await requests.at(-1)?.json()).toEqual({ topic: "dogs", also: 1 });
 });
 
-test("invalid JSON cannot be converted to the form", async () => {
+test("JSON that is none is not left for the form", async () => {
   const user = userEvent.setup();
   open({});
   await user.click(await screen.findByRole("radio", { name: "JSON" }));
@@ -203,7 +203,7 @@ test("invalid JSON cannot be converted to the form", async () => {
   expect(text).toHaveAccessibleDescription(/Invalid JSON/);
 });
 
-test("an invalid field cannot be converted to JSON", async () => {
+test("a field that cannot be read is not left for the JSON", async () => {
   const user = userEvent.setup();
   open({});
   const most = await screen.findByRole("textbox", { name: /most/ });
@@ -215,7 +215,7 @@ test("an invalid field cannot be converted to JSON", async () => {
   expect(most).toHaveAccessibleDescription("Must be a whole number.");
 });
 
-test("undeclared values are kept when switching between form and JSON", async () => {
+test("what is not declared goes along from the JSON, through the form and back", async () => {
   const user = userEvent.setup();
   const { requests } = open({ [TRIGGER]: { status: 202, data: SUBMITTED } });
   await user.click(await screen.findByRole("radio", { name: "JSON" }));

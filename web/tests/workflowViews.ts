@@ -1,4 +1,4 @@
-/** Workflows, their runs and their steps for tests, with brief constructors that match the schema. */
+/** Workflows, their runs and their steps for tests: short to write, true to the schema. */
 import type { WorkflowCard, WorkflowDetail, WorkflowRunDetail, WorkflowStep } from "@/api/types";
 import { type Definition, type Step, stepOf } from "@/features/workflows/definition/model";
 import { event, time } from "./events";

@@ -1,4 +1,4 @@
-/** The page of a workspace: browse and search files. */
+/** A workspace's page: looking through its files. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import {
   createMemoryHistory,
@@ -45,7 +45,7 @@ function open() {
   return { history };
 }
 
-test("users can keep typing while searching, and search again", async () => {
+test("who searches the files may type on, and begin again", async () => {
   open();
   const field = await screen.findByRole("searchbox", { name: "Search files" });
   await userEvent.type(field, "total{Enter}");
@@ -57,7 +57,7 @@ test("users can keep typing while searching, and search again", async () => {
   expect(field).toHaveValue("c");
 });
 
-test("the field follows the URL, also on going back", async () => {
+test("what the address says is in the field, also on the way back", async () => {
   const { history } = open();
   const field = await screen.findByRole("searchbox", { name: "Search files" });
   await userEvent.type(field, "total{Enter}{Escape}");

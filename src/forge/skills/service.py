@@ -188,7 +188,7 @@ class Skills:
         if mistake := first_error(found.problems):
             raise Invalid(mistake.located_message)
         if found.manifest is None:
-            raise Invalid("The files are not a valid skill.")
+            raise Invalid("The files are not a skill.")
         kind, text = found.manifest.kind, serialize_input(request.input)
         if kind is not SkillKind.SCRIPT:
             raise Invalid(

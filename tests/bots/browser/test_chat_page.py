@@ -36,7 +36,7 @@ def area(width: int, height: int) -> int:
 
 <script>alert("no")</script>
 """
-PARAGRAPH = "Counting on, and on, with **words** and `code` until someone has had enough of it.\n\n"
+PARAGRAPH = "Counting on, and on, with **words** and `code` until somebody has had enough of it.\n\n"
 SCENES: dict[str, Any] = {
     "title": {"match": {"system": "Give the conversation"}, "turns": [{"text": "A talk about gardens"}]},
     "code": {"match": {"latest": "code"}, "turns": [{"text": CODE}]},

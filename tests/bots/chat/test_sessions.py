@@ -160,7 +160,7 @@ async def test_answer_of_a_cancelled_run_is_ended(env: SessionsEnvironment):
     session = await add_session(env.store, await add_bot(env.store))
     run = await env.engine.start("chat_test")
     await add_exchange(env.store, session, "Hello", "Well", status=MessageStatus.WRITING, run_id=run.id)
-    await env.engine.runs.cancel(ACCOUNT, run.id, by="someone")
+    await env.engine.runs.cancel(ACCOUNT, run.id, by="somebody")
     messages = await env.sessions.messages(ACCOUNT, session.id)
     assert messages[-1].text == "Well" and messages[-1].status.can_resume
     assert not (await env.sessions.get(ACCOUNT, session.id)).is_answering

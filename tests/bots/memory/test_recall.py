@@ -39,7 +39,7 @@ async def test_paraphrase_is_found_by_meaning(env_by_meaning: MemoryEnvironment)
     await env_by_meaning.learn(*FACTS)
     assert (await env_by_meaning.recall("Which food is dangerous for me?"))[0] == FACTS[0]
     assert (await env_by_meaning.recall("What is my job?"))[0] == FACTS[1]
-    assert (await env_by_meaning.recall("Does anyone of my family live in Portugal?"))[0] == FACTS[2]
+    assert (await env_by_meaning.recall("Does anybody of my family live in Portugal?"))[0] == FACTS[2]
     assert await env_by_meaning.recall("Why is the sky blue?") == []
     [best, *_] = await env_by_meaning.memories.recall(BOT, "peanuts")
     assert (best.by, best.memory.fact) == ("meaning", FACTS[0])

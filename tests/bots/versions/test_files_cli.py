@@ -109,18 +109,18 @@ def test_conflict_shows_the_changes_and_keeps_the_text(
     atlas: Atlas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    theirs = f"echo 'By someone else.' >> '{atlas.folder}/SOUL.md'"
+    theirs = f"echo 'By somebody else.' >> '{atlas.folder}/SOUL.md'"
     atlas.use_editor(tmp_path, f'{theirs}\necho "By me." >> "$1"')
     result = atlas.files("edit", "soul")
     assert result.code == 6
-    assert "+ By someone else." in result.err
+    assert "+ By somebody else." in result.err
     (kept,) = tmp_path.glob("forge-*/SOUL.md")
     assert kept.read_text().endswith("By me.\n")
     assert f"Your text is in {kept}" in result.err
     hint = next(line for line in result.err.splitlines() if line.startswith("Save it: forge "))
     kept.write_text(atlas.soul + "By me.\n")
     assert atlas.forge(*hint.removeprefix("Save it: forge ").split()).code == 0
-    assert atlas.soul.endswith("By someone else.\nBy me.\n")
+    assert atlas.soul.endswith("By somebody else.\nBy me.\n")
 
 
 def test_invalid_edit_keeps_the_text(atlas: Atlas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

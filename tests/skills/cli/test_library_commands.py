@@ -13,7 +13,7 @@ from tests.support.terminal import Terminal, open_screen
 
 from forge.skills.format.zip_archive import pack, read_folder
 
-DESCRIPTION = ["--description", "Counts words. Use when someone asks how long a text is."]
+DESCRIPTION = ["--description", "Counts words. Use when somebody asks how long a text is."]
 
 
 def create_skill(forge: Terminal, name: str, *options: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from forge.skills.models import Capability, SkillCase, SkillFiles, SkillKind
 STORY = SkillText(
     name="tell-story",
     description="Tells a story.",
-    trigger="When someone is sad.",
+    trigger="When somebody is sad.",
     steps="1. Ask for a theme\n- Think of an ending\nTell it",
     capabilities=(Capability.LOG, Capability.HTTP_GET),
 )
@@ -45,7 +45,7 @@ def test_instructions_are_generated_from_a_template():
     assert text.startswith(
         "---\nname: tell-story\ndescription: Tells a story.\nmetadata:\n  version: 0.1.0\n  forge-kind: prompt\n"
         "  forge-origin: builder-created\n  forge-capabilities: http_get log\n---\n\n# Tell story\n\nTells a story.\n\n"
-        "## When to use it\n\nWhen someone is sad.\n\n"
+        "## When to use it\n\nWhen somebody is sad.\n\n"
         "## How to proceed\n\n1. Ask for a theme\n2. Think of an ending\n3. Tell it\n\n"
     )
     assert template_skill(STORY) == skill
@@ -57,8 +57,8 @@ def test_instructions_are_generated_from_a_template():
 def test_template_program_marks_what_is_left_to_write(kind: SkillKind, path: str):
     skill = template_skill(SkillText("tell-story", "Tells a story.", kind, steps="Ask. Tell."))
     assert manifest_of(skill).kind is kind
-    assert "TODO: implement" in skill.files[path]
-    assert f"`{path}` is a template" in skill.files["SKILL.md"]
+    assert "LEFT TO WRITE" in skill.files[path]
+    assert f"`{path}` is a frame" in skill.files["SKILL.md"]
     cases = [
         SkillCase.model_validate_json(text) for name, text in skill.files.items() if name.startswith("tests/")
     ]

@@ -56,7 +56,7 @@ def test_activation_lists_files_settings_and_tools():
 
 def test_long_texts_are_cut_with_a_notice():
     text = activation_text("notes", "x" * (MAX_BODY + 5), [f"f{n}" for n in range(150)], {}, SkillKind.PROMPT)
-    assert "(The rest, 5 characters, is omitted.)" in text
+    assert "(The rest, 5 characters, is left out here.)" in text
     assert "- and 50 more" in text
     assert "(It has no instructions.)" in activation_text("notes", " ", [], {}, SkillKind.PROMPT)
     assert file_text("notes", "a.md", "").endswith("(It is empty.)")

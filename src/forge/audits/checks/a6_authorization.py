@@ -178,7 +178,7 @@ def _by_a_stranger() -> Snapshot:
 
 
 def _bypassed() -> Snapshot:
-    grant = Authorized(HEAD, "someone", 1, reason="the site is down")
+    grant = Authorized(HEAD, "somebody", 1, reason="the site is down")
     return with_evidence(CODE, ledger_files((Kind.BYPASS, grant)), base=BEFORE, commits=_history())
 
 

@@ -62,7 +62,7 @@ def audit() -> None:
 @click.option("--phase", default="unknown", help="Name of the phase, for the report and the ledger.")
 @click.option("--base", help="Compare with this revision instead of the last commit.")
 @click.option("--only", help="Run only these checks: A4,A9")
-@click.option("--file", help="Show only findings about this file.")
+@click.option("--file", help="Leave out findings in unchanged files.")
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="text", help="Output format.")
 @click.option("--no-ledger", is_flag=True, help="Do not append to the project's ledger.")
 @click.option("--explain", metavar="CODE", help="Explain what a check looks at and how to pass it.")

@@ -154,7 +154,7 @@ def _accept(path: Path) -> None:
 )
 @click.option("--by", help="Name of the person who authorizes. Default: you.")
 @click.option("--bypass", metavar="REASON", help="Authorize without a signed-off audit, for this reason.")
-@click.option("--auto", is_flag=True, help="Record that a rule authorizes it, not a person.")
+@click.option("--auto", is_flag=True, help="Authorized by a rule, not by a person.")
 def authorize(path: Path, commit: str, by: str | None, bypass: str | None, auto: bool) -> None:
     """Authorize the commits of the project in PATH for check A6."""
     with audit_errors(), open_project(path) as (snapshot, root):
@@ -173,7 +173,7 @@ def authorize(path: Path, commit: str, by: str | None, bypass: str | None, auto:
 
 
 @click.command()
-@click.option("--name", default="", help="Name of the owner of the key.")
+@click.option("--name", default="", help="Name to remember the owner of the key by.")
 @click.option("--remove", is_flag=True, help="Stop trusting this key.")
 @audit_command
 def trust(key: str | None = None, /, *, name: str, remove: bool, as_json: bool) -> int:

@@ -30,8 +30,8 @@ from forge.audits.evidence.records import (
 from forge.audits.memory import Files, MemoryCommits, snapshot_of, tree_id
 from forge.audits.snapshot import Snapshot, Trust
 
-SIGNER = Signer.from_seed(b"an example, and known to anyone."[:32])
-UNTRUSTED_SIGNER = Signer.from_seed(b"the key of someone never met...."[:32])
+SIGNER = Signer.from_seed(b"an example, and known to anybody"[:32])
+UNTRUSTED_SIGNER = Signer.from_seed(b"the key of somebody never met..."[:32])
 TRUST = Trust(keys=frozenset({SIGNER.key}))
 AT = "2026-01-01T12:00:00Z"
 FOLDER = "Forge/evidence"
@@ -110,7 +110,7 @@ def audited(
 
 
 def authorized(commit: str) -> Authorized:
-    return Authorized(commit, "someone", 1)
+    return Authorized(commit, "somebody", 1)
 
 
 def diff_log(snapshot: Snapshot, run: TestRun | None = None, **overrides: Any) -> DiffLog:

@@ -214,7 +214,9 @@ def _example(code: list[str]) -> dict[str, object]:
             "order:    [api, services | clients, repos] - each may import those after it, never those before",
             "more:     forge audit --explain A4",
         ],
-        "layers": [{"name": "code", "description": "All code", "glob": f"**/*.{suffix}", "forbidden": []}],
+        "layers": [
+            {"name": "code", "description": "Everything there is", "glob": f"**/*.{suffix}", "forbidden": []}
+        ],
         "order": [],
         "known_violations": [],
     }
@@ -275,12 +277,12 @@ class _Proposal:
         services, repos = f"{group.prefix}services", f"{group.prefix}repos"
         is_entrance = plain in ENTRANCES and not (words is WEB and plain == "api")
         if is_entrance and plain != "components" and services in files and repos in files:
-            rules.append({"layer": repos, "reason": f"{name} calls {services}, and {services} call {repos}"})
+            rules.append({"layer": repos, "reason": f"{name} asks {services}, and {services} ask {repos}"})
         if is_entrance:
             rules += _imports(self._used(DRIVERS, group, files), f"no database driver in {name}")
         if plain in ("services", "repos", "models"):
             rules += _imports(
-                self._used(words.frameworks, group, files), f"{name} must not depend on {words.surface}"
+                self._used(words.frameworks, group, files), f"{name} knows nothing of {words.surface}"
             )
         return [rule for rule in rules if self._is_kept(name, rule, files)]
 

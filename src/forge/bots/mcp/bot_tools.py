@@ -123,7 +123,7 @@ class ChatArguments(BaseModel):
 
     message: MessageText
     session_id: Id | None = Field(
-        default=None, description="The session_id of an earlier answer, to continue that conversation."
+        default=None, description="Of an answer before: goes on with that conversation."
     )
 
 
@@ -131,7 +131,7 @@ class RecallArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     query: str = Field(
-        default="", max_length=2000, description="Words to search for. Default: the newest memories."
+        default="", max_length=2000, description="What it should be about; the newest without it."
     )
     limit: int = Field(default=20, ge=1, le=50)
 
@@ -170,7 +170,7 @@ class BotTools:
         try:
             return await use(slug, arguments, report_progress)
         except ValidationError as error:
-            return error_result(f"Error: Invalid arguments: {first_problem(error)}")
+            return error_result(f"Error: The arguments do not fit: {first_problem(error)}")
         except ForgeError as error:
             return error_result(f"Error: {error.message} {error.hint or ''}".rstrip())
 
@@ -215,7 +215,7 @@ class BotTools:
             for one in found
         ]
         lines = [f"- {one.fact}" for one in found]
-        return text_result("\n".join(lines) or "There are no memories.", structured={"memories": facts})
+        return text_result("\n".join(lines) or "It remembers nothing.", structured={"memories": facts})
 
     async def _add(self, slug: str, arguments: dict[str, Any], _: ReportProgress) -> types.CallToolResult:
         new = AddArguments.model_validate(arguments)
@@ -231,7 +231,7 @@ class BotTools:
     async def _check(self, slug: str) -> None:
         """Reject bots that are not listed as tools."""
         if slug not in {bot.slug for bot in await asyncio.to_thread(self._bots)}:
-            raise NotFound(f"There is no bot {slug[:100]!r}.", hint=f"List the bots: {LIST}")
+            raise NotFound(f"There is no bot {slug[:100]!r}.", hint=f"See who there is: {LIST}")
 
     def _bots(self) -> list[BotView]:
         with connect(self._settings) as client:
@@ -250,7 +250,7 @@ class BotTools:
 def _list_tool() -> types.Tool:
     return types.Tool(
         name=LIST,
-        description="List the bots of this Forge server.",
+        description="List the bots of this Forge server that can be talked to.",
         input_schema=_schema(NoArguments),
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
@@ -259,8 +259,8 @@ def _list_tool() -> types.Tool:
 def _tools_of(bot: BotView) -> list[types.Tool]:
     name, about = visible_line(bot.identity.display_name, 100), visible_line(bot.identity.description)
     who = f'the bot "{name}" ({bot.slug})'
-    described = f' Description: "{about}"' if about else ""
-    chat = f"Send a message to {who}. The answer has a session_id; pass it to continue the conversation."
+    described = f' It is described as: "{about}"' if about else ""
+    chat = f"Talk to {who}. The answer comes with a session_id: pass it to go on with the conversation."
     return [
         types.Tool(
             name=f"{CHAT}{bot.slug}",
@@ -270,13 +270,13 @@ def _tools_of(bot: BotView) -> list[types.Tool]:
         ),
         types.Tool(
             name=f"{RECALL}{bot.slug}",
-            description=f"List the memories of {who}.",
+            description=f"What {who} remembers.",
             input_schema=_schema(RecallArguments),
             annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
         ),
         types.Tool(
             name=f"{ADD}{bot.slug}",
-            description=f"Add a fact to the memories of {who}.",
+            description=f"Give {who} a fact to remember.",
             input_schema=_schema(AddArguments),
             annotations=types.ToolAnnotations(
                 read_only_hint=False, destructive_hint=False, open_world_hint=False

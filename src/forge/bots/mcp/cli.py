@@ -35,11 +35,11 @@ def mcp(workspace: str | None, directory: Path | None, only: str | None, bots: t
     from forge.config import load_settings
 
     if workspace and directory:
-        raise click.UsageError("--workspace and --dir cannot be combined.")
+        raise click.UsageError("--workspace and --dir exclude each other.")
     if only == "bots" and (workspace or directory):
-        raise click.UsageError("--only bots cannot be combined with --workspace or --dir.")
+        raise click.UsageError("--only bots serves no directory: leave out --workspace and --dir.")
     if only == "files" and bots:
-        raise click.UsageError("--only files cannot be combined with --bot.")
+        raise click.UsageError("--only files serves no bots: leave out --bot.")
     # Clients start this in the project, and what comes with a project does not loosen its sandbox: no `.env`.
     settings = load_settings(_env_file=())
     with ExitStack() as stack:

@@ -31,7 +31,7 @@ VARIATIONS = (
     ),
     Variation(
         *("thorough", "Thorough answers", "In Depth"),
-        "This one explains its reasoning, names alternatives and states the arguments against its own answer.",
+        "This one explains its reasoning, names alternatives and says what speaks against its own answer.",
         "For decisions that deserve a second look.",
     ),
     Variation(
@@ -46,17 +46,17 @@ VARIATIONS = (
     ),
     Variation(
         *("warm", "A warmer tone", "Warm"),
-        "This one is warm and encouraging, and pays attention to the person before the problem.",
+        "This one is warm and encouraging, and takes a moment for the person before the matter.",
         "For conversations with people who may be unsure or upset.",
     ),
     Variation(
         *("formal", "A formal tone", "Formal"),
-        "This one is formal and reserved, suitable for people outside the organization.",
+        "This one is formal and reserved, fit for people outside the house.",
         "For letters, customers and authorities.",
     ),
     Variation(
         *("playful", "A playful tone", "Playful"),
-        "This one is light and playful where appropriate.",
+        "This one is light and playful, as long as the matter allows it.",
         "It makes routine more pleasant.",
     ),
     Variation(
@@ -67,7 +67,7 @@ VARIATIONS = (
     Variation(
         *("critical", "Plays the critic", "Critic"),
         "This one looks for what is weak, missing or wrong, says so kindly, and proposes something better.",
-        "A second opinion that does not just agree.",
+        "A second opinion that does not nod.",
     ),
     Variation(
         *("teaching", "Teaches instead of doing", "Tutor"),

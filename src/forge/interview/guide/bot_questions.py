@@ -160,13 +160,13 @@ def ask_other_purpose(context: QuestionContext, state: State) -> Asked:
     choices = [
         Choice(
             *("narrower", "Only that, and nothing else"),
-            "It declines everything outside its task, which makes it easier to trust.",
+            "It declines what does not belong to its task: easier to trust.",
             _extended_purpose(now, "It stays with this task and politely declines the rest."),
         ),
         Choice(
             *("broader", "That, and closely related tasks"),
             "It also helps when a question goes a little further.",
-            _extended_purpose(now, "It also helps with closely related tasks."),
+            _extended_purpose(now, "It also helps with what lies close to this."),
         ),
     ]
     return build_question(

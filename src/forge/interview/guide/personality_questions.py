@@ -40,12 +40,12 @@ TONES = {
     ),
     "friendly": ("Friendly", "warm and relaxed, without being chatty", "everyday conversations"),
     "formal": ("Formal", "polite, reserved, complete sentences", "letters, customers and authorities"),
-    "playful": ("Playful", "light, with humor", "routine that should be more fun"),
+    "playful": ("Playful", "light, with humour", "routine that should be more fun"),
 }
 _TONE_SYNONYMS = {
     "friendly": "warm warmer casual relaxed friendlier",
     "empathetic": "kind kinder patient gentle caring",
-    "playful": "funny funnier witty humorous humor humour",
+    "playful": "funny funnier witty humorous humour",
     "formal": "polite professional formally",
     "direct": "concise brief strict shorter",
     "analytical": "sober",
@@ -68,8 +68,8 @@ _TRAIT_SETS: dict[KnownPurpose | None, tuple[tuple[str, tuple[str, ...], str], .
     ),
     KnownPurpose.COMPLEX_ANALYST: (
         (
-            "skeptical",
-            ("skeptical", "precise", "honest about gaps"),
+            "sceptical",
+            ("sceptical", "precise", "honest about gaps"),
             "It questions the data before it trusts it.",
         ),
         ("clear", ("clear", "pragmatic", "decisive"), "It ends with what to do, not only with what is."),
@@ -86,7 +86,7 @@ _TRAIT_SETS: dict[KnownPurpose | None, tuple[tuple[str, tuple[str, ...], str], .
         ("fast", ("pragmatic", "quick", "concise"), "A working version first, polish later."),
     ),
     KnownPurpose.RESEARCH: (
-        ("skeptical", ("skeptical", "precise", "citation-aware"), "It is skeptical, and shows its sources."),
+        ("sceptical", ("sceptical", "precise", "citation-aware"), "It is sceptical, and shows its sources."),
         ("curious", ("curious", "connecting", "thorough"), "It follows leads and sees links between fields."),
         ("clear", ("clear", "balanced", "concise"), "It makes hard things readable."),
     ),

@@ -128,7 +128,7 @@ class ModelVariant(BaseModel):
     model_config = _CLOSED
 
     name: Annotated[str, BeforeValidator(_line)] = Field(description="The name of this one bot.")
-    difference: Text = Field(default=None, description="How it differs from the others.")
+    difference: Text = Field(default=None, description="In what it differs from the others.")
 
 
 class ModelPatch(BaseModel):
@@ -150,14 +150,16 @@ class ModelPatch(BaseModel):
     model: Line = Field(default=None, description="Bots: the reference of one of the models offered.")
     temperature: Number = Field(default=None, description="Bots: 0 is precise, 1 is inventive.")
     max_tokens: WholeNumber = Field(default=None, description="Bots: how long its answers may be, in tokens.")
-    skills: Texts = Field(default=None, description="Bots: names of all its skills. Empty: none.")
+    skills: Texts = Field(default=None, description="Bots: names of all skills it is to have. Empty: none.")
     variants: Annotated[list[ModelVariant] | None, BeforeValidator(_variants)] = Field(
         default=None, description="Batches: all variants known so far."
     )
     kind: Line = Field(default=None, description="Skills: prompt, script or local.")
     trigger: Text = Field(default=None, description="Skills: when a bot should use it.")
     steps: Text = Field(default=None, description="Skills: what it does, step by step, and what comes out.")
-    capabilities: Texts = Field(default=None, description="Skills: the capabilities it needs. Empty: none.")
+    capabilities: Texts = Field(
+        default=None, description="Skills: what it needs to be allowed. Empty: nothing."
+    )
 
 
 TurnPhase = Annotated[
@@ -251,11 +253,11 @@ class ModelReply(BaseModel):
     )
     purpose_category: Line = Field(
         default=None,
-        description="The overall purpose: simple_utility, complex_analyst, creative, coding, research or "
+        description="What the whole is for: simple_utility, complex_analyst, creative, coding, research or "
         "customer_service; or two or three words of your own if none fits.",
     )
     keeps: Annotated[list[int], BeforeValidator(_numbers)] = Field(
-        default=[], description="Numbers of the set-aside answers that still hold; empty if none are listed."
+        default=[], description="Numbers of the answers set aside that still hold; empty if none are listed."
     )
     turn: Annotated[
         ModelTurn,

@@ -65,17 +65,17 @@ _TRAILING_REMARK = re.compile(r"(\W\s|\s\W|[(\[:]).*$", re.DOTALL)
 _REASONS = {
     "name": "A name that fits what you described.",
     "tone": "It sets how every answer sounds.",
-    "traits": "It shapes how the bot works.",
-    "purpose": "Everything else is built around it.",
-    "boundaries": "It prevents what you do not want.",
-    "model": "It determines the quality, speed and cost of the answers.",
-    "temperature": "It determines how creative the answers are.",
-    "max_tokens": "It determines how long answers can be.",
-    "skills": "It determines what the bot can do beyond talking.",
-    "kind": "It determines how the skill works.",
+    "traits": "It shows in how it goes about things.",
+    "purpose": "It decides what the rest is built around.",
+    "boundaries": "It keeps it from what you would not want.",
+    "model": "It decides how well, how fast and at what price it answers.",
+    "temperature": "It decides how freely it answers.",
+    "max_tokens": "It decides how long its answers may be.",
+    "skills": "It decides what it can do beyond talking.",
+    "kind": "It decides how the skill does its work.",
     "trigger": "It tells a bot when to use it.",
     "steps": "It is what the skill will do.",
-    "capabilities": "It is the permission the skill needs.",
+    "capabilities": "It is what the skill would have to be allowed.",
 }
 _ANY_REASON = "It fits what you have said so far."
 

@@ -244,13 +244,13 @@ def checked_name(name: str) -> str:
 
 
 def not_found(name: str) -> NotFound:
-    return NotFound(f"There is no skill {name} in the library.", hint="List them: forge skill list")
+    return NotFound(f"There is no skill called {name} in the library.", hint="List them: forge skill list")
 
 
 def name_taken(name: str) -> Conflict:
     return Conflict(
-        f"A skill named {name} already exists.",
-        hint="Choose another name, or change the existing skill.",
+        f"There is a skill called {name} already.",
+        hint="Choose another name, or change the one that is there.",
         field="name",
     )
 

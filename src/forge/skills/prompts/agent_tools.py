@@ -96,5 +96,5 @@ def meant_skill(name: str, names: Sequence[str]) -> str | None:
 def no_such_skill(name: str, names: Sequence[str]) -> ToolOutcome:
     more = " and others" if len(names) > MAX_LISTED else ""
     return failure(
-        f"There is no skill {name[:100]!r} here. Available: {', '.join(names[:MAX_LISTED])}{more}."
+        f"There is no skill called {name[:100]!r} here. There are: {', '.join(names[:MAX_LISTED])}{more}."
     )

@@ -68,7 +68,7 @@ def _broken(lines: Sequence[str]) -> list[str]:
     if not lines:
         return []
     listed = section("skills", "\n".join(lines))
-    return [f"Skills of this project that cannot be read:\n{listed}"]
+    return [f"Skills of this project that cannot be read as they are:\n{listed}"]
 
 
 class _Workspace:
@@ -95,7 +95,7 @@ class _Workspace:
     def _read(self, name: str, path: str, files: Files) -> str:
         wanted = path.removeprefix("./")
         if wanted.startswith("/") or ".." in wanted.split("/"):
-            raise Invalid(f"{path!r} is not a path inside the skill.", hint="Use the path as listed.")
+            raise Invalid(f"{path!r} is not a path inside the skill.", hint="Use the path as it was listed.")
         found = files.read(f"{self._folders[name]}/{wanted}", limit=MAX_FILE * BYTES_PER_CHARACTER)
         return file_text(name, wanted, _text(found, wanted))
 
@@ -136,7 +136,7 @@ def _text(found: FileContent, path: str) -> str:
 
 def _mistake(reading: ParsedSkill) -> str:
     mistake = reading.mistake
-    return f"{SKILL_MD}, {mistake.located_message}" if mistake else f"Its {SKILL_MD} is invalid."
+    return f"{SKILL_MD}, {mistake.located_message}" if mistake else f"Its {SKILL_MD} is wrong."
 
 
 def _inside(files: Files, folder: str) -> list[str]:

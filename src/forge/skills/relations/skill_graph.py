@@ -42,7 +42,7 @@ class Resolved:
 def compose(name: str, skills: SkillsByName) -> Composed:
     """Combine a skill with its parents. Raises Invalid if they are missing, too deep or circular."""
     if problem := next(_parent_problems(name, skills), None):
-        raise Invalid(f"The skill {name} cannot be loaded: {problem}", hint=_PARENTS_HINT)
+        raise Invalid(f"The skill {name} cannot be put together: {problem}", hint=_PARENTS_HINT)
     parents = tuple(skills[parent].manifest for parent in _nearest_first(name, skills))
     manifest = skills[name].manifest
     asked: dict[Capability, str] = {}
@@ -58,7 +58,7 @@ def resolve(name: str, skills: SkillsByName) -> Resolved:
     found = [
         *_incompatible(order, skills),
         *_unmet_needs(name, order, skills),
-        *(f"The dependencies form a cycle: {circle}." for circle in _circles(name, skills, _needed)),
+        *(f"Skills need each other in a circle: {circle}." for circle in _circles(name, skills, _needed)),
     ]
     if not found:
         found += [
@@ -122,7 +122,7 @@ def conflict_views(name: str, skills: SkillsByName) -> list[RelationView]:
     for other, skill in skills.items():
         for requirement in parse_requirements(skill.manifest.conflicts):
             if requirement.name in chain and other != name and _applies(requirement, skills):
-                problem = f"{other} declares a conflict with {requirement.name}."
+                problem = f"{other} says it cannot be used together with {requirement.name}."
                 found.setdefault(
                     other, RelationView(name=other, version=skill.manifest.version, problem=problem)
                 )
@@ -193,7 +193,7 @@ def _incompatible(order: Iterable[str], skills: SkillsByName) -> Iterator[str]:
             if (
                 both := before.range.intersection(requirement.range)
             ).is_empty and not requirement.range.is_empty:
-                yield f"No version satisfies both {before} and {requirement}."
+                yield f"{before} and {requirement} are needed, and no version can be both."
             elif before.range.is_any or before == requirement:
                 wanted[requirement.name] = requirement
             elif not requirement.range.is_any:
@@ -211,25 +211,25 @@ def _unmet_needs(name: str, order: Iterable[str], skills: SkillsByName) -> Itera
 def _unmet_word(word: str, skills: SkillsByName) -> str | None:
     requirement = parse_requirement(word)
     return (
-        f"It has the invalid dependency {word[:100]}." if requirement is None else _unmet(requirement, skills)
+        f"It needs {word[:100]}, which cannot be read."
+        if requirement is None
+        else _unmet(requirement, skills)
     )
 
 
 def _unmet(requirement: Requirement, skills: SkillsByName) -> str | None:
     if requirement.name not in skills:
-        return f"It requires {requirement}, but the library has no readable skill {requirement.name}."
+        return f"It needs {requirement}, and there is no skill {requirement.name} in the library that can be read."
     version = skills[requirement.name].manifest.version
-    return (
-        None if requirement.accepts(version) else f"It requires {requirement}, but the library has {version}."
-    )
+    return None if requirement.accepts(version) else f"It needs {requirement}, and the library has {version}."
 
 
 def _parent_problems(name: str, skills: SkillsByName) -> Iterator[str]:
     for circle in _circles(name, skills, _parents):
-        yield f"the inheritance forms a cycle: {circle}."
+        yield f"skills inherit from each other in a circle: {circle}."
     for parent in _depth_first(name, skills, _parents):
         if parent not in skills:
-            yield f"the library has no readable skill {parent}."
+            yield f"there is no skill {parent} in the library that can be read."
     yield from _too_deep(name, skills)
 
 
@@ -243,7 +243,7 @@ def _too_deep(name: str, skills: SkillsByName) -> Iterator[str]:
             for parent in _neighbors(one, skills, _parents)
         }
     if way := next(iter(level.values()), None):
-        yield f"it inherits through more than {MAX_LEVELS} levels: {' → '.join(way)}."
+        yield f"it inherits over more than {MAX_LEVELS} levels: {' → '.join(way)}."
 
 
 def _nearest_first(name: str, skills: SkillsByName) -> list[str]:
@@ -270,7 +270,7 @@ def _conflicts_in(name: str, chain: Iterable[str], skills: SkillsByName) -> Iter
     if name in skills:
         for requirement in parse_requirements(skills[name].manifest.conflicts):
             if requirement.name in chain and requirement.name != name and _applies(requirement, skills):
-                yield f"{name} conflicts with {requirement}, a dependency."
+                yield f"{name} cannot be used together with {requirement}, which comes along."
 
 
 def _applies(requirement: Requirement, skills: SkillsByName) -> bool:
@@ -290,7 +290,11 @@ def _requirement_view(requirement: Requirement, skills: SkillsByName) -> Relatio
 
 def _conflict_view(said_by: str, requirement: Requirement, skills: SkillsByName) -> RelationView:
     found = skills.get(requirement.name)
-    problem = f"{said_by} declares a conflict with {requirement}." if _applies(requirement, skills) else None
+    problem = (
+        f"{said_by} says it cannot be used together with {requirement}."
+        if _applies(requirement, skills)
+        else None
+    )
     return RelationView(
         name=requirement.name,
         range=requirement.range.text,
@@ -299,4 +303,4 @@ def _conflict_view(said_by: str, requirement: Requirement, skills: SkillsByName)
     )
 
 
-_PARENTS_HINT = "Change `forge-parents` in its SKILL.md, or install the named skills."
+_PARENTS_HINT = "Change what `forge-parents` says in its SKILL.md, or install what it names."

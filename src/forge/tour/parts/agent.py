@@ -7,7 +7,7 @@ from forge.runs.models import Run
 from forge.tour.demo_context import DemoContext
 from forge.workspace.models import FileText, WorkspaceInfo
 
-TASK = "Please fix calc.py: add(2, 3) must return 5."
+TASK = "Please fix calc.py: 2 and 3 are 5."
 BROKEN = "def add(a: int, b: int) -> int:\n    return a - b\n"
 TESTS = "run_tests"
 

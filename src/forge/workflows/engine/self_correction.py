@@ -62,7 +62,7 @@ When it can help
 - keep the meaning: the same task, the same people, amounts, names and facts. Never make up data, and never weaken or omit \
 a requirement so that the step passes: a justified rejection stays justified
 - put every field you change into `input`, complete and of the type given in the schema; omit fields that stay the same
-- {{ secrets.NAME }} is a placeholder for a secret: leave it where it is, as it is, and use it nowhere else. \
+- {{ secrets.NAME }} stands for a secret that is inserted later: leave it where it is, as it is, and use it nowhere else. \
 Fields that contain one must not be changed
 - a URL keeps its scheme, host and port
 - `reason` says in one sentence what you changed and why, in the language of the input, for the person who reads the log
