@@ -571,7 +571,7 @@ def test_the_routes_of_forge_itself_are_those_that_run():
     # The page shown if the web app is not built is only added to a running server.
     assert of_forge - {("GET", "/")} == live(create_api(None))
     assert len(of_forge) > 40
-    assert found.unmounted == ()
+    assert [one for one in found.unmounted if not one.file.startswith("src/forge/demo/")] == []
 
 
 def test_a_fastapi_application_as_written_and_as_it_runs():

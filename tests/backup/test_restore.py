@@ -233,7 +233,9 @@ def test_backup_does_not_overwrite_files_or_use_the_data_directory(source: Insta
 def test_credentials_are_restored_only_from_a_trusted_backup(
     source: Installation, target: Installation, tmp_path: Path
 ):
-    source.execute("INSERT INTO accounts VALUES ('a1', 'Ada', 'owner', '2026-01-01 00:00:00.000000+00:00')")
+    source.execute(
+        "INSERT INTO accounts VALUES ('a1', 'Ada', 'owner', '2026-01-01 00:00:00.000000+00:00', NULL)"
+    )
     source.execute(
         "INSERT INTO api_keys (id, account_id, name, kind, hash, hint, scopes, created_at) VALUES "
         "('k1', 'a1', 'laptop', 'user', 'hash', 'hint', '[]', '2026-01-01 00:00:00.000000+00:00')"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from forge.accounts.models import owner_id
 from forge.bots.files.folders import BotFolders
 from forge.bots.management.service import Bots
 from forge.bots.management.skill_access import SkillAccess
@@ -26,7 +27,7 @@ from forge.skills.views import SkillRan
 from forge.store.database import Store
 from forge.telemetry import Metrics
 
-ME = "me"
+ME = owner_id()
 DEFAULT = "claude-sonnet-4-5"
 
 
@@ -51,7 +52,7 @@ class BotEnvironment:
         self.events = EventLog(self.database, Metrics(version="0"))
         self.folders = BotFolders(self.data_dir)
         self.versions = Versions(self.database, self.events, self.folders)
-        self.catalog = Catalog(self.database, self._key, dict.fromkeys(Role, DEFAULT), owner_id="owner")
+        self.catalog = Catalog(self.database, self._key, dict.fromkeys(Role, DEFAULT), owner_id=ME)
         self.readiness = ModelReadiness(self.catalog)
         self.library = Library(self.data_dir)
         self.skills = SkillAccess(SkillStates(self.database, self.library), self.library, self._run)

@@ -40,7 +40,9 @@ async def add_model_and_secret(env: BotEnvironment, bot_id: str) -> None:
     async with env.database.begin() as tx:
         chosen = {"account_id": ME, "scope": scope, "role": "bot", "chain": ["other:x"]}
         await tx.execute(sa.insert(model_roles).values(**chosen))
-        await tx.execute(sa.insert(secrets).values(scope=scope, name="OTHER_API_KEY", **sealed))
+        await tx.execute(
+            sa.insert(secrets).values(account_id=ME, scope=scope, name="OTHER_API_KEY", **sealed)
+        )
 
 
 async def count(env: BotEnvironment, table: sa.Table) -> int:

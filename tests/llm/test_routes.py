@@ -48,7 +48,7 @@ async def test_configured_provider_price_and_role_allow_model_call(
         said = {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75, "context_window": 200_000}
         ref = "scripted:actors/one:7b"
         price = data(await client.put(f"{MODELS}/prices", params={"model": ref}, json=said))
-        assert price == {**said, "overridden": True, "detected": False}
+        assert price == {**said, "overridden": True, "detected": False, "text_tool_calls": None}
         chosen = data(await client.put(f"{MODELS}/roles/utility", json={"chain": [ref]}))
         assert chosen == {
             "role": "utility",

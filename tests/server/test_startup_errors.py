@@ -114,6 +114,7 @@ def test_missing_vault_key_error_explains_how_to_continue(data_dir: Path):
     (data_dir / "vault.key").chmod(0o600)
     with sqlite3.connect(data_dir / "forge.db") as database:
         row = (
+            "",
             "forge:vault",
             "canary",
             b"0" * 12,
@@ -123,7 +124,7 @@ def test_missing_vault_key_error_explains_how_to_continue(data_dir: Path):
             MOMENT,
         )
         database.execute(
-            "INSERT INTO secrets (scope, name, nonce, ciphertext, last_four, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO secrets (account_id, scope, name, nonce, ciphertext, last_four, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         )
     database.close()

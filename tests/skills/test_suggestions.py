@@ -23,7 +23,7 @@ def test_usual_skills_come_first_then_matches_of_the_description():
     assert suggestions("Summarizes sales reports and plans tasks", ("editing",), ALL, kind="writing") == [
         ("editing", "Usual for writing."),
         ("plan-tasks", "Your description mentions “plans” and “tasks”."),
-        ("data-analysis", "Your description mentions “reports”."),
+        ("summarize", "Your description mentions “summarizes”."),
     ]
 
 

@@ -202,7 +202,7 @@ async def test_missing_key_is_an_error_with_a_hint_and_stores_nothing(live_forge
         refused = await client.post("/api/v1/bots/ada/chat", json={"text": "Hello"})
         assert problem(refused) == (403, "model_key")
         hint = refused.json()["errors"][0]["hint"]
-        assert "forge secrets set ANTHROPIC_API_KEY" in hint and "forge models serve" in hint
+        assert "PUT /api/v1/secrets/ANTHROPIC_API_KEY" in hint and "forge models serve" in hint
         assert data(await client.get("/api/v1/bots/ada/sessions")) == []
 
 
@@ -226,7 +226,7 @@ async def test_model_of_the_bot_answers(live_forge: Live, model_server: StartMod
         bot = await open_bot_client(client, default)
         provider = {"kind": "openai", "base_url": f"{special.url}/v1"}
         data(await client.put("/api/v1/models/providers/special", json=provider))
-        price = {"input": 1, "output": 2}
+        price = {"input": 1, "output": 2, "context_window": 100_000}
         data(await client.put("/api/v1/models/prices", params={"model": "special:one"}, json=price))
         data(await client.patch("/api/v1/bots/ada", json={"provider": "special", "model": "one"}))
         answer = await bot.say("Who?")

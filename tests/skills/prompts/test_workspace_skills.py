@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.agents.conftest import OpenAgent, agent, store_url
-from tests.support.agents import result
+from tests.support.agents import DONE, finish, result
 
 from forge.agents.models import NearbySkill
 from forge.agents.tool import ToolBox, ToolContext
@@ -104,7 +104,7 @@ async def test_agent_uses_a_skill_of_its_project(agent: OpenAgent):
     running_agent = await agent(
         {"text": "I look.", "tools": [{"use_skill": {"name": "release"}}]},
         {"tools": [{"read_skill_file": {"name": "release", "path": "how.md"}}]},
-        {"text": "Released."},
+        {"tools": [finish("Released.")]},
         workspace_skills=WorkspaceSkills(),
     )
     path = put(running_agent.root, ".agents/skills/release", "Use it to release.", "See how.md.")
@@ -127,7 +127,7 @@ async def test_agent_uses_a_skill_of_its_project(agent: OpenAgent):
 
 
 async def test_agent_without_project_skills_gets_no_skill_tools(agent: OpenAgent):
-    running_agent = await agent({"text": "Done."}, workspace_skills=WorkspaceSkills())
+    running_agent = await agent(DONE, workspace_skills=WorkspaceSkills())
     await running_agent.work()
-    (request,) = running_agent.server.requests()
+    (request, *_) = running_agent.server.requests()
     assert "use_skill" not in str(request.body) and "<skills>" not in str(request.body["system"])
