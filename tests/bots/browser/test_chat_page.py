@@ -36,11 +36,20 @@ def area(width: int, height: int) -> int:
 
 <script>alert("no")</script>
 """
-PARAGRAPH = "Counting on, and on, with **words** and `code` until somebody has had enough of it.\n\n"
+
+
+def paragraph(number: int) -> str:
+    """Return a paragraph unlike the others: the same one again and again would be stopped as repetition."""
+    words = " ".join(
+        f"{word}{number * place % 977}" for place, word in enumerate(("reed", "moss", "fern", "oak"), 3)
+    )
+    return f"Counting on, {number}, with **{words}** and `{number * 7919 % 10007:x}`.\n\n"
+
+
 SCENES: dict[str, Any] = {
     "title": {"match": {"system": "Give the conversation"}, "turns": [{"text": "A talk about gardens"}]},
     "code": {"match": {"latest": "code"}, "turns": [{"text": CODE}]},
-    "long": {"match": {"latest": "long"}, "turns": [{"text": PARAGRAPH * 240}]},
+    "long": {"match": {"latest": "long"}, "turns": [{"text": "".join(map(paragraph, range(240)))}]},
     "slow": {
         "match": {"latest": "slow"},
         "turns": [{"text": " ".join(f"sheep{number}" for number in range(20_000)), "delay_s": 0.05}],

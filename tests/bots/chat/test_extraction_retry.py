@@ -43,7 +43,9 @@ def short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_extraction_is_retried_after_outage(live_forge: Live, model_server: StartModels):
     async with live_forge.client() as client:
-        bot = await open_bot_client(client, model_server(script(faults=completion.EXTRACTION_RETRY.attempts - 1)))
+        bot = await open_bot_client(
+            client, model_server(script(faults=completion.EXTRACTION_RETRY.attempts - 1))
+        )
         answer = await bot.say("I am allergic to hazelnuts.")
         await bot.post(f"/sessions/{answer['session_id']}/remember")
         await bot.wait_until_idle()
