@@ -108,7 +108,7 @@ async def test_price_without_a_window_asks_the_server(live_forge: Live, model_se
     assert problem(asked) == (422, "invalid")
     error = asked.json()["errors"][0]
     assert error["field"] == "context_window"
-    assert "forge models price other:tiny --context" in error["hint"]
+    assert "PUT /api/v1/models/prices?model=other:tiny" in error["hint"]
 
 
 async def test_provider_that_does_not_answer_is_a_problem_of_the_result(live_forge: Live):

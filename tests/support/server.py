@@ -33,7 +33,11 @@ class Server:
     def __init__(self, data_dir: Path, *, command: str = "serve", **environment: str) -> None:
         self.data_dir = data_dir
         self._command = command
-        defaults = {"FORGE_RATE_LIMIT_PER_MINUTE": "1000000", "FORGE_AUDIT_ROOTS": "[]"}  # not this checkout
+        defaults = {
+            "FORGE_RATE_LIMIT_PER_MINUTE": "1000000",
+            "FORGE_AUDIT_ROOTS": "[]",  # not this checkout
+            "FORGE_GITHUB_URL": "http://127.0.0.1:9",  # no test may leave this machine
+        }
         self._environment = {**defaults, **environment}
         self._process: ForkedProcess | None = None
         self.log = data_dir.parent / f"{data_dir.name}.{command}.log"
