@@ -97,7 +97,7 @@ def use_skill(names: Sequence[str]) -> ToolSpec:
 
 def read_skill_file(names: Sequence[str]) -> ToolSpec:
     """Specify the tool; without names there is only one skill to read from."""
-    path = {"type": "string", "description": "As it was listed, such as references/forms.md."}
+    path = {"type": "string", "description": "The path as listed."}
     name = {"name": _choice(names)} if names else {}
     return _tool(READ_SKILL_FILE, "Read a file of a skill you have taken up.", {**name, "path": path})
 
