@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -136,6 +137,7 @@ async def test_cancel_closes_stream_and_records_cost(live_forge: Live, model_ser
         ({"workspace_id": "x", "task": "x", "role": "king"}, (422, "invalid")),
         ({"workspace_id": "x", "task": "x", "limits": {"turns": 0}}, (422, "invalid")),
         ({"workspace_id": "x", "task": "x", "more": 1}, (422, "invalid")),
+        ({"workspace_id": "x", "task": "x", "verify": " "}, (422, "invalid")),
     ],
 )
 async def test_invalid_task_is_refused(live_forge: Live, body: dict[str, Any], expected: tuple[int, str]):
@@ -152,3 +154,16 @@ async def test_message_to_other_run_kind_is_refused(live_forge: Live):
         assert error(nowhere) == (404, "not_found")
         direct = await client.post("/api/v1/runs", json={"kind": "agent", "input": {}})
         assert error(direct) == (422, "invalid")
+
+
+async def test_verify_accepts_only_test_commands_and_likely_ones_are_listed(live_forge: Live):
+    async with live_forge.client() as client:
+        workspace = data(await client.post("/api/v1/workspaces", json={"name": "play"}))
+        (Path(workspace["path"]) / "test_a.py").touch()
+        found = await client.get(f"{AGENTS}/verify-commands", params={"workspace_id": workspace["id"]})
+        assert data(found) == {"commands": ["python3 -m unittest"]}
+        task = {"workspace_id": workspace["id"], "task": "x", "verify": "pip install x"}
+        refused = await client.post(AGENTS, json=task)
+        assert (error(refused), refused.json()["errors"][0]["field"]) == ((422, "invalid"), "verify")
+        elsewhere = await client.get(f"{AGENTS}/verify-commands", params={"workspace_id": "none"})
+        assert error(elsewhere) == (404, "not_found")

@@ -185,6 +185,16 @@ async def test_cached_tokens_cost_the_input_price_by_default(models: Models):
     assert (await models.view(ME)).prices == {"anthropic:claude-mine": price}
 
 
+async def test_choice_about_text_tool_calls_is_kept_until_it_is_changed(models: Models):
+    new = NewPrice(input=1, output=2, context_window=32_000)
+    assert (await models.set_price(ME, "claude-mine", new)).text_tool_calls is None
+    chosen = NewPrice(text_tool_calls=True)
+    assert (await models.set_price(ME, "claude-mine", chosen)).text_tool_calls is True
+    assert (await models.set_price(ME, "claude-mine", new)).text_tool_calls is True
+    other = NewPrice(text_tool_calls=False)
+    assert (await models.set_price(ME, "claude-mine", other)).text_tool_calls is False
+
+
 async def test_custom_price_overrides_the_table_until_removed(models: Models):
     await models.set_price(ME, "claude-sonnet-4-5", NewPrice(input=1, output=2))
     assert (await models.view(ME)).roles[0].prices[0] == Price(
