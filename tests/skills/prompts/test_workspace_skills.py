@@ -97,7 +97,7 @@ async def test_skill_files_are_readable_but_nothing_outside_the_skill(root: Path
         output = await use("read_skill_file", f'{{"name": "release", "path": "{path_}"}}')
         assert output.startswith("Error: ") and "not a path inside the skill" in output
     assert (await use("read_skill_file", '{"name": "release", "path": "icon.png"}')).startswith("Error: ")
-    assert "Available: release." in await use("use_skill", '{"name": "other"}')
+    assert "There are: release." in await use("use_skill", '{"name": "other"}')
 
 
 async def test_agent_uses_a_skill_of_its_project(agent: OpenAgent):
