@@ -47,7 +47,7 @@ github_identities = sa.Table(
     sa.Column("created_at", Utc, nullable=False),
     sa.Column("updated_at", Utc, nullable=False),
 )
-"""Accounts are recognized by `github_id`: a login can be renamed and given to somebody else. The token is in the vault."""
+"""Accounts are recognized by `github_id`: a login can be renamed and taken by another user. The token is in the vault."""
 
 login_links = sa.Table(
     "login_links",

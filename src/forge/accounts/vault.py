@@ -49,7 +49,7 @@ _MIN_SHOWN_LENGTH = 8
 OWN_SCOPE = "forge:vault"
 CANARY = "canary"
 RESERVED_SCOPES = "forge:"
-"""Scopes of secrets that Forge itself stores: they are not listed, and nobody can name them."""
+"""Scopes of secrets that Forge itself stores: they are not listed, and the API rejects them."""
 
 
 class Vault:

@@ -134,7 +134,7 @@ class Catalog:
         name = provider.key_name
         if not provider.is_shared:
             return Credential(None if name is None else await self._key(account_id, provider, name, scope))
-        # The account's own key must not be sent to an address that somebody else chose.
+        # The account's own key must not be sent to an address that another account chose.
         if name is not None and provider.base_url is None:
             with suppress(ModelKeyRefused):
                 return Credential(await self._key(account_id, provider, name, scope))

@@ -79,7 +79,7 @@ class Token:
     user: Account
     scopes: frozenset[str] = frozenset()
     permissions: dict[str, str] = field(default_factory=dict[str, str])
-    """Of a fine-grained token: "read" or "write" by name, such as `contents`."""
+    """Permissions of a fine-grained token: "read" or "write" by name, such as `contents`."""
     repositories: frozenset[int] | None = None
     """Of a fine-grained token: the selected repositories; None for all of the user."""
     app: OAuthApp | None = None
